@@ -1,0 +1,1 @@
+"""Wire formats, read into the monitor's model."""

@@ -1,0 +1,1 @@
+"""OpenTelemetry protocol: wire decoding and receivers."""

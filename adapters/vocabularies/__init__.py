@@ -1,0 +1,1 @@
+"""Attribute names of each convention, one file per convention."""

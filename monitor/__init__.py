@@ -1,0 +1,1 @@
+"""The monitor's core: spans in, turn verdicts and durable totals out."""

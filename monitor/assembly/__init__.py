@@ -1,0 +1,1 @@
+"""Spans to turns: one trace, then one conversation."""

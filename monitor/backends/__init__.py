@@ -1,0 +1,1 @@
+"""Clients that do I/O on behalf of the core."""

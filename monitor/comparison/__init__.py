@@ -1,0 +1,1 @@
+"""Whether two values mean the same."""

@@ -1,0 +1,1 @@
+"""Totals as Prometheus families and pages."""

@@ -1,0 +1,189 @@
+"""What the monitor observes: spans, and the turns and conversations cut from them.
+
+Everything here is frozen and encodes with msgspec. `None` always means "not known"; an empty
+string, list or object means that the source said so. Times are integer nanoseconds of the trace.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+JsonValue: TypeAlias = Any
+"""A decoded JSON value: None, bool, int, float, str, list or dict with string keys."""
+
+SpanKind: TypeAlias = Literal["agent", "model", "tool", "other"]
+ArgumentsState: TypeAlias = Literal["parsed", "raw", "truncated", "absent"]
+
+
+class ToolCall(msgspec.Struct, frozen=True, array_like=True):
+    """One call of a tool, as a model asked for it or as a tool span recorded it."""
+
+    name: str
+    """The tool as the trace names it; `tool_id.action` where a source writes both."""
+    arguments: JsonValue = None
+    """Decoded arguments, normally an object. `arguments_state` says how far decoding went."""
+    call_id: str | None = None
+    """Unique within one turn at best; sources reuse ids across turns."""
+    arguments_state: ArgumentsState = "parsed"
+    """`absent`: the source carries none. `raw`: kept as the undecodable text. `truncated`: cut."""
+
+
+class ToolResult(msgspec.Struct, frozen=True, array_like=True):
+    """A tool's answer, as a later message repeats it."""
+
+    result: JsonValue = None
+    call_id: str | None = None
+    name: str | None = None
+    is_error: bool = False
+
+
+class Message(msgspec.Struct, frozen=True, array_like=True):
+    """One message of a model call, its parts sorted by kind in their order."""
+
+    role: str
+    text: str | None = None
+    """All text parts joined by a newline; None when the message has no text part."""
+    calls: tuple[ToolCall, ...] = ()
+    results: tuple[ToolResult, ...] = ()
+    name: str | None = None
+    media: tuple[str, ...] = ()
+    """`modality:mime:sha256:bytes` of each part that is not text; never the bytes themselves."""
+    compacted: bool = False
+    """The history before this message was summarised away."""
+
+
+class ToolDefinition(msgspec.Struct, frozen=True, array_like=True):
+    """A tool's contract, from a trace or from a configured file."""
+
+    name: str
+    """The tool as traces name it."""
+    tool_id: str | None = None
+    action: str | None = None
+    parameters: dict[str, JsonValue] | None = None
+    """JSON Schema of the arguments; None when the source gives none."""
+    description: str | None = None
+    writes: bool | None = None
+    """Whether a call changes the world; None when the source does not say."""
+
+
+class Usage(msgspec.Struct, frozen=True, array_like=True):
+    """Tokens of one model call; None is unknown, never zero."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class AgentSpan(msgspec.Struct, frozen=True, array_like=True):
+    """One span in the monitor's own words, redacted. Identity is (trace_id, span_id).
+
+    Ids are lower-case hex. A `detail` span carries content that a log event gave for the span of
+    the same identity: it has no times of its own and is merged into that span.
+    """
+
+    trace_id: str
+    span_id: str
+    kind: SpanKind
+    name: str = ""
+    parent_id: str | None = None
+    start_ns: int = 0
+    end_ns: int = 0
+    conversation_id: str | None = None
+    """The span's own tag only; inheritance is assembly's work."""
+    agent: str | None = None
+    release: str | None = None
+    """The declared release id: configured attribute, Langfuse release or `service.version`."""
+    model: str | None = None
+    system: str | None = None
+    messages_in: tuple[Message, ...] | None = None
+    """What the model call was given; may repeat the whole history. None: content unknown."""
+    messages_out: tuple[Message, ...] | None = None
+    call: ToolCall | None = None
+    """Only on a tool span."""
+    result: JsonValue = None
+    has_result: bool = False
+    """Tells a JSON null result from an unknown one."""
+    error_type: str | None = None
+    """Set when the span failed: `error.type`, else `error`."""
+    tool_definitions: tuple[ToolDefinition, ...] | None = None
+    usage: Usage | None = None
+    expected: JsonValue = None
+    """A reference that the trace itself carries (attribute `agent_monitor.expected`)."""
+    truncated: bool = False
+    """The exporter dropped attributes or cut a value: what rests on them is ungradable."""
+    detail: bool = False
+    scope: str = ""
+    vocabulary: str = ""
+    """Which vocabulary read the span; provenance."""
+
+
+class ActionTurn(msgspec.Struct, frozen=True, array_like=True, tag="action"):
+    """The agent called a tool once."""
+
+    turn_id: str
+    call: ToolCall
+    exchange: int = 0
+    """Index into `Conversation.queries`: the user message that this turn serves."""
+    result: JsonValue = None
+    has_result: bool = False
+    error_type: str | None = None
+    agent: str | None = None
+    model: str | None = None
+    span_ids: tuple[str, ...] = ()
+    trace_id: str = ""
+    depth: int = 0
+    """0 for the outermost agent, 1 for a call made inside a sub-agent, and so on."""
+    attempt: int = 1
+    """2 and more: a retry of the same call after an error."""
+    start_ns: int = 0
+    end_ns: int = 0
+    truncated: bool = False
+
+
+class ResponseTurn(msgspec.Struct, frozen=True, array_like=True, tag="response"):
+    """The agent replied to the user, in the outermost agent's words."""
+
+    turn_id: str
+    text: str | None
+    """None: the content was not captured, so the turn is unscorable."""
+    exchange: int = 0
+    agent: str | None = None
+    model: str | None = None
+    span_ids: tuple[str, ...] = ()
+    trace_id: str = ""
+    start_ns: int = 0
+    end_ns: int = 0
+    """The exchange's own start and end, so that their difference is what the user waited."""
+    truncated: bool = False
+    media: tuple[str, ...] = ()
+
+
+Turn: TypeAlias = ActionTurn | ResponseTurn
+
+
+class Conversation(msgspec.Struct, frozen=True, array_like=True):
+    """All turns of one conversation in order, with what they can be held against."""
+
+    conversation_id: str
+    turns: tuple[Turn, ...] = ()
+    queries: tuple[str | None, ...] = ()
+    """User text by exchange; None when an exchange has no captured user text."""
+    release: str = "unknown"
+    """Declared id and the model of the first answered turn, see `release_name`."""
+    model: str | None = None
+    system: str | None = None
+    tools: tuple[ToolDefinition, ...] = ()
+    """Definitions that the trace carries, without repeats."""
+    expected: JsonValue = None
+    synthetic_id: bool = False
+    """No conversation id was found and the trace id stands in for it."""
+    usage: Usage | None = None
+    """Tokens of the leaf model calls; None where no call told."""
+
+
+def release_name(declared: str | None, model: str | None) -> str:
+    """The one name of a release: `declared@model`, or whichever of the two is known."""
+    if declared and model:
+        return f"{declared}@{model}"
+    return declared or model or "unknown"

@@ -1,0 +1,125 @@
+"""The seams of the house: protocols that implementations join, and nothing else.
+
+Each port has one conformance suite in `tests/`; every implementation inherits it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from monitor.model import AgentSpan, Conversation, JsonValue
+from monitor.verdict import JudgeCase, Reference, Report, Similarity
+
+
+class Rejection(NamedTuple):
+    """One span that was refused while the rest of its payload was taken."""
+
+    why: str
+    """Bounded vocabulary: the name of the limit or rule, fit for a metric label."""
+    message: str
+    """For the sender: what was wrong with which span. Holds no content of the span."""
+
+
+class Decoded(NamedTuple):
+    """What a payload held: good spans, and the refusals counted beside them."""
+
+    spans: list[AgentSpan]
+    rejections: list[Rejection]
+    salvaged: bool = False
+    """The payload had invalid UTF-8, which was replaced."""
+
+
+class SpanDecoder(Protocol):
+    """Bytes of one wire format to spans. Pure: same bytes, same spans."""
+
+    def decode(self, payload: bytes, content_type: str) -> Decoded:
+        """Decode an already inflated payload.
+
+        Raises MalformedPayload when nothing of it can be read, PayloadTooLarge at a limit of the
+        whole payload, UnsupportedPayload for a content type it does not speak. Any other
+        exception is a defect. A span over a limit is refused alone.
+        """
+        ...
+
+
+class Vocabulary(Protocol):
+    """One convention's attribute names, read into the monitor's words."""
+
+    name: str
+
+    def read(
+        self,
+        attributes: Mapping[str, JsonValue],
+        events: Sequence[tuple[str, Mapping[str, JsonValue]]],
+        span: AgentSpan,
+    ) -> AgentSpan | None:
+        """The span with all that this convention tells added; None when it tells nothing.
+
+        Pure. Absent stays None, never "" or {}.
+        """
+        ...
+
+
+class ReferenceSource(Protocol):
+    """Where expected behaviour comes from."""
+
+    def reference(self, conversation: Conversation) -> Reference | None:
+        """What the conversation is held against; None means unscored by this source."""
+        ...
+
+
+class Hint(NamedTuple):
+    """What is known about a value beside the value itself."""
+
+    field: str | None = None
+    """Dotted argument path."""
+    kind: str | None = None
+    """exact, number, date, enum, text; None: infer."""
+    schema: Mapping[str, JsonValue] | None = None
+    """JSON Schema of this value, where a contract tells it."""
+    query: str | None = None
+
+
+class Comparator(Protocol):
+    """Are two values the same? Symmetric save for what the hint says; never raises on data."""
+
+    version: str
+
+    def compare(self, expected: JsonValue, actual: JsonValue, hint: Hint) -> Similarity:
+        """Similarity in [0, 1], or None with the reason why it cannot be said."""
+        ...
+
+
+class Encoder(Protocol):
+    """Text to vectors."""
+
+    version: str
+    dimensions: int
+
+    def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """One unit-length row per text, in order. Raises BackendUnavailable only."""
+        ...
+
+
+class JudgeModel(Protocol):
+    """A model that is asked about a case."""
+
+    version: str
+
+    async def ask(self, case: JudgeCase) -> str:
+        """The raw reply text. Raises BackendUnavailable only."""
+        ...
+
+
+class Sink(Protocol):
+    """Takes reports out of the house."""
+
+    name: str
+
+    def write(self, reports: Iterable[Report]) -> None:
+        """Deliver, idempotent by conversation id and revision; returns when acknowledged."""
+        ...

@@ -1,0 +1,1 @@
+"""What a turn is held against."""

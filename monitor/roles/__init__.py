@@ -1,0 +1,1 @@
+"""Processes: the only places that read a clock or open a socket."""

@@ -1,0 +1,1 @@
+"""The Agent Evaluation Metric over one conversation."""

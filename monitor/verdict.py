@@ -1,0 +1,265 @@
+"""What the monitor decides: references, findings, turn verdicts and conversation reports."""
+
+from __future__ import annotations
+
+from typing import Final, Literal, TypeAlias, get_args
+
+import msgspec
+
+from monitor.model import ActionTurn, JsonValue, Turn
+
+Reason: TypeAlias = Literal[
+    "tool_mismatch",
+    "action_mismatch",
+    "missing_parameters",
+    "extra_parameters",
+    "inconsistent_parameter_values",
+    "incomplete_response",
+    "inconsistent_response",
+    "prior_action_failed",
+]
+REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
+"""The eight public names, in the order in which a turn's single reason is chosen."""
+
+SubMetric: TypeAlias = Literal["structural", "completeness", "truthfulness", "attribution"]
+SUB_METRIC_OF: Final[dict[Reason, SubMetric]] = {
+    "tool_mismatch": "structural",
+    "action_mismatch": "structural",
+    "missing_parameters": "completeness",
+    "extra_parameters": "completeness",
+    "inconsistent_parameter_values": "truthfulness",
+    "incomplete_response": "completeness",
+    "inconsistent_response": "truthfulness",
+    "prior_action_failed": "attribution",
+}
+
+Basis: TypeAlias = Literal["gold", "contract", "evidence", "judge"]
+BASES: Final[tuple[Basis, ...]] = get_args(Basis)
+Outcome: TypeAlias = Literal["pass", "fail", "unscored"]
+Detail: TypeAlias = Literal["omitted", "uninvited", "replaced", "result_differs", "unknown_tool"]
+UnscoredWhy: TypeAlias = Literal[
+    "no_reference", "content_missing", "truncated", "no_reply", "unsure", "not_text"
+]
+UNSCORED_WHYS: Final[tuple[UnscoredWhy, ...]] = get_args(UnscoredWhy)
+Chain: TypeAlias = Literal["0", "1", "2", "3+"]
+CHAINS: Final[tuple[Chain, ...]] = get_args(Chain)
+
+
+class ExpectedAction(msgspec.Struct, frozen=True, array_like=True, tag="action"):
+    """A tool call that the reference expects."""
+
+    action: str | None
+    tool_id: str | None = None
+    args: dict[str, JsonValue] = {}
+    result: JsonValue = None
+    has_result: bool = False
+    """Whether the reference tells the result; a JSON null result is a result."""
+    required: tuple[str, ...] | None = None
+    """Keys that must be present; None: the contract's, else the keys of `args`."""
+    optional: tuple[str, ...] = ()
+    """Keys that may be absent or present beyond the contract's."""
+    group: str | None = None
+    """Calls of one group may come in any order (tag `OrderInvariant_<group>`)."""
+    depends_on: tuple[int, ...] = ()
+    """Numbers (from 1) of expected turns whose output this one consumes."""
+    kinds: dict[str, str] = {}
+    """Comparison kind by argument name: exact, number, date, enum, text."""
+    variants: tuple[dict[str, JsonValue], ...] = ()
+    """Other accepted argument objects."""
+    weight: float = 1.0
+    critical: bool = False
+
+
+class ExpectedResponse(msgspec.Struct, frozen=True, array_like=True, tag="response"):
+    """A reply that the reference expects."""
+
+    text: str
+    variants: tuple[str, ...] = ()
+    group: str | None = None
+    depends_on: tuple[int, ...] = ()
+    weight: float = 1.0
+    critical: bool = False
+
+
+ExpectedTurn: TypeAlias = ExpectedAction | ExpectedResponse
+
+
+class Reference(msgspec.Struct, frozen=True, array_like=True):
+    """What a conversation is held against.
+
+    `turns` holds actions and replies in the order of the source; a source that lists both apart
+    says so with `interleaved=False`, and then only the order within each kind means anything.
+    `pairs`, where given, is the source's own pairing with the conversation's turns: the index of
+    the expected turn for each turn, None where the source has no reference for that turn.
+    """
+
+    reference_id: str
+    match: Literal["conversation_id", "carried", "query", "pairs"]
+    turns: tuple[ExpectedTurn, ...] = ()
+    ordered: bool = True
+    interleaved: bool = True
+    scope: Literal["all", "writes"] = "all"
+    """`writes`: only calls that change the world are listed; reads are free."""
+    required_outputs: tuple[str, ...] = ()
+    """Values that some reply must state."""
+    pairs: tuple[int | None, ...] | None = None
+
+
+class Similarity(msgspec.Struct, frozen=True, array_like=True):
+    """How far two values mean the same: 1 the same, 0 not at all, None could not say."""
+
+    score: float | None
+    why: str
+    """Which rung decided: exact, number, date, ..., lexical, embedding, unsure."""
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One fault of one turn."""
+
+    reason: Reason
+    basis: Basis
+    field: str | None = None
+    """Path of the argument, dotted for nested ones; None where the turn as a whole is at fault."""
+    detail: Detail | None = None
+    expected: JsonValue = None
+    actual: JsonValue = None
+    score: float | None = None
+    """Similarity behind the finding, in [0, 1]; None where no comparison took place."""
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What was decided for one turn. Several findings may stand; one reason is reported."""
+
+    turn_no: int
+    turn_id: str
+    turn_type: Literal["action", "response"]
+    verdict: Outcome
+    failure_reason: Reason | None = None
+    detail: Detail | None = None
+    field: str | None = None
+    basis: Basis | None = None
+    """Which kind of reference decided; None when unscored."""
+    why: UnscoredWhy | None = None
+    """Why the turn is unscored; None when it is scored."""
+    inherited_from: int | None = None
+    """`turn_no` of the earliest root behind this failure; also set where own faults stand beside it."""
+    scores: dict[SubMetric, float] = {}
+    """Continuous score in [0, 1] per sub-metric that was looked at."""
+    findings: tuple[Finding, ...] = ()
+    agent: str | None = None
+    span_ids: tuple[str, ...] = ()
+    exchange: int = 0
+    """Which reply's chain the turn belongs to, from 0; also for an omitted turn."""
+    chain: Chain = "0"
+    """Number of tool calls behind the reply of this turn's exchange."""
+    latency_s: float | None = None
+    """Duration of the turn by the trace's own clock; None for an omitted turn."""
+    weight: float = 1.0
+    critical: bool = False
+
+    @property
+    def is_root(self) -> bool:
+        """Whether the turn failed by its own fault."""
+        return self.verdict == "fail" and self.failure_reason != "prior_action_failed"
+
+    @property
+    def is_inherited(self) -> bool:
+        """Whether the turn failed only by what an earlier failed turn handed on."""
+        return self.verdict == "fail" and self.failure_reason == "prior_action_failed"
+
+
+class Composition(msgspec.Struct, frozen=True):
+    """The one number of a conversation, with the rule and parameters that give it meaning."""
+
+    rule: str
+    score: float | None
+    passed: bool | None
+    """None when nothing was scored."""
+    parameters: dict[str, JsonValue] = {}
+
+
+class Report(msgspec.Struct, frozen=True):
+    """One conversation's result at one revision; the only thing the ledger knows.
+
+    `closed` is False while turns may still be added. Equal spans give equal reports, the
+    revision apart.
+    """
+
+    conversation_id: str
+    revision: int
+    closed: bool
+    release: str
+    success_rate: float | None
+    test_pass: bool | None
+    first_failure_turn: int | None
+    root_cause: Reason | None
+    root_cause_count: int
+    cascading_count: int
+    unscored_count: int
+    chain_length: Chain
+    """Of the longest chain in the conversation."""
+    sub_metrics: dict[SubMetric, float | None]
+    """Mean score over the turns that were looked at; None where there are none."""
+    composition: Composition
+    turns: tuple[Verdict, ...]
+    model: str | None = None
+    latency_s: float | None = None
+    """Accumulated agent time: the sum of what the user waited for each reply."""
+    started_s: float | None = None
+    reference_id: str | None = None
+    reference_match: str | None = None
+    evaluator: str = ""
+    """Version of the rules, comparator and encoder; never compare across versions."""
+    synthetic_id: bool = False
+    dialog_id: str | None = None
+    """Only for reports made from dialog files."""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class JudgeCase(msgspec.Struct, frozen=True):
+    """A conversation picked for the judge, whole, with the turns to ask about."""
+
+    conversation_id: str
+    revision: int
+    turn_nos: tuple[int, ...]
+    conversation: bytes
+    """The conversation in the state codec."""
+
+
+class Judgement(msgspec.Struct, frozen=True):
+    """What a judge said of one turn, its quote already found again by our code."""
+
+    turn_id: str
+    verdict: Outcome
+    reason: Reason | None
+    score: float | None
+    quote: str
+    judge: str
+    """Model and rubric version."""
+
+
+class Effects(msgspec.Struct, frozen=True):
+    """What one step of the pipeline asks its host to carry out, in this order."""
+
+    reports: tuple[Report, ...] = ()
+    cases: tuple[JudgeCase, ...] = ()
+    counts: dict[str, int] = {}
+    """Span outcomes of this step: accepted, attached, duplicate, late, dropped:<why>."""
+
+    def plus(self, other: Effects) -> Effects:
+        """Both steps' effects, this one's first."""
+        counts = dict(self.counts)
+        for name, count in other.counts.items():
+            counts[name] = counts.get(name, 0) + count
+        return Effects(self.reports + other.reports, self.cases + other.cases, counts)
+
+
+def chain_of(calls: int) -> Chain:
+    """The chain label for a number of tool calls."""
+    return CHAINS[min(calls, 3)]
+
+
+def turn_type_of(turn: Turn) -> Literal["action", "response"]:
+    """The turn's type as reports spell it."""
+    return "action" if isinstance(turn, ActionTurn) else "response"
