@@ -46,10 +46,40 @@ class SpanDecoder(Protocol):
         ...
 
 
+class Accept(Protocol):
+    """How a receiver hands over what it decoded."""
+
+    async def __call__(self, decoded: Decoded, payload_bytes: int) -> None:
+        """Return after durable acceptance, so that the sender may be acknowledged.
+
+        Raises Overloaded, before anything was accepted, when there is no room.
+        """
+        ...
+
+
+class Receiver(Protocol):
+    """Listens for payloads of one protocol."""
+
+    name: str
+
+    async def start(self, accept: Accept) -> str:
+        """Listen; return the address, such as `http://127.0.0.1:4318`.
+
+        Raises ConfigurationError when the address cannot be bound.
+        """
+        ...
+
+    async def stop(self) -> None:
+        """Stop listening; requests under way are answered first."""
+        ...
+
+
 class Vocabulary(Protocol):
     """One convention's attribute names, read into the monitor's words."""
 
     name: str
+    keys: frozenset[str]
+    """The attributes that `read` looks at; a decoder need not convert any other."""
 
     def read(
         self,

@@ -142,7 +142,7 @@ class Verdict(msgspec.Struct, frozen=True):
     why: UnscoredWhy | None = None
     """Why the turn is unscored; None when it is scored."""
     inherited_from: int | None = None
-    """`turn_no` of the earliest root behind this failure; also set where own faults stand beside it."""
+    """`turn_no` of the earliest root behind this failure, also where own faults stand beside it."""
     scores: dict[SubMetric, float] = {}
     """Continuous score in [0, 1] per sub-metric that was looked at."""
     findings: tuple[Finding, ...] = ()
