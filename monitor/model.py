@@ -6,6 +6,7 @@ string, list or object means that the source said so. Times are integer nanoseco
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -187,3 +188,19 @@ def release_name(declared: str | None, model: str | None) -> str:
     if declared and model:
         return f"{declared}@{model}"
     return declared or model or "unknown"
+
+
+def turn_id(conversation_id: str, span_or_call_id: str) -> str:
+    """A turn's identity: the same however its spans arrive. 16 hex digits."""
+    return _identity(b"turn", conversation_id, span_or_call_id)
+
+
+def omitted_turn_id(conversation_id: str, reference_index: int) -> str:
+    """The identity of an expected turn (index from 0) that was never taken. 16 hex digits."""
+    return _identity(b"omitted", conversation_id, str(reference_index))
+
+
+def _identity(kind: bytes, conversation_id: str, part: str) -> str:
+    # The length keeps ("a", "bc") apart from ("ab", "c"), whatever the ids contain.
+    text = f"{len(conversation_id)}:{conversation_id}{part}"
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8, person=kind).hexdigest()
