@@ -1,0 +1,253 @@
+"""Settings: one TOML file, overlaid by `AGENT_MONITOR_*` environment variables.
+
+Every limit, wait and path of the service has its name here. Unknown keys are refused, both in the
+file and in the environment, so that a misspelt setting never passes for a default.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from monitor.errors import ConfigurationError
+
+PREFIX = "AGENT_MONITOR_"
+
+Seconds = Annotated[float, Field(ge=0)]
+Count = Annotated[int, Field(ge=1)]
+Bytes = Annotated[int, Field(ge=1)]
+Unit = Annotated[float, Field(ge=0, le=1)]
+Address = Annotated[str, Field(pattern=r"^(\[[0-9a-fA-F:]+\]|[^:\s]+):\d{1,5}$")]
+
+
+class Section(BaseModel):
+    """A table of the file; frozen, and strict about its keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class OtlpSettings(Section):
+    """The OTLP/HTTP receiver."""
+
+    listen: Address = "127.0.0.1:4318"
+    """Port 0 takes a free one, which the start-up line names."""
+    insecure: bool = False
+    """Allow an address other than loopback, although nothing authenticates the senders."""
+    conversation_attribute: str | None = None
+    """A span attribute that overrides every other source of the conversation id."""
+    release_attribute: str | None = None
+    """A span or resource attribute that overrides every other declared release id."""
+
+
+class MetricsSettings(Section):
+    """The page server: /metrics, /healthz, /readyz and the status page."""
+
+    listen: Address = "127.0.0.1:9464"
+    insecure: bool = False
+
+
+class LedgerSettings(Section):
+    """The one SQLite file."""
+
+    path: Path = Path("agent-monitor.sqlite3")
+    commit_interval_s: Annotated[float, Field(gt=0, le=60)] = 0.5
+    """How long scored work may wait for its commit; acceptance never waits for it."""
+    retain_s: Seconds = 3600.0
+    """How long a closed conversation's turns are kept beyond its late horizon."""
+
+
+class ConversationSettings(Section):
+    """When turns and conversations close."""
+
+    settle_s: Seconds = 2.0
+    """Wait for stragglers after a turn's root ended."""
+    quiet_s: Seconds = 30.0
+    """A turn whose root never ends closes after this long without a span."""
+    idle_s: Seconds = 600.0
+    """A conversation closes after this long without a span."""
+    max_age_s: Seconds = 86_400.0
+    """A conversation closes at this age, busy or not."""
+    late_s: Seconds = 600.0
+    """Spans up to this long after closing make a new revision; later ones are only counted."""
+
+
+class LimitSettings(Section):
+    """What bounds memory, disk and time; each bite is counted in a metric."""
+
+    body_bytes: Bytes = 20 * 1024 * 1024
+    """Of one request, after inflation."""
+    nesting: Count = 64
+    attributes_per_span: Count = 4096
+    attribute_index: Count = 10_000
+    items_per_request: Count = 50_000
+    """Spans, attributes, events and links of one request, counted before parsing."""
+    in_flight_bytes: Bytes = 64 * 1024 * 1024
+    """Bodies admitted and not yet durable."""
+    connections: Count = 256
+    body_timeout_s: Annotated[float, Field(gt=0)] = 30.0
+    spool_bytes: Bytes = 1024 * 1024 * 1024
+    """Accepted and not yet scored; beyond it senders are told to wait."""
+    spans_per_trace: Count = 10_000
+    open_traces: Count = 100_000
+    open_conversations: Count = 100_000
+    conversation_text_bytes: Bytes = 1024 * 1024
+    cached_state_bytes: Bytes = 64 * 1024 * 1024
+    """Decoded open conversations kept in memory; the rest stay in the file."""
+    releases: Annotated[int, Field(ge=1, le=64)] = 8
+    """Releases with series of their own; further ones fold to `other`."""
+
+
+class ReferenceSettings(Section):
+    """Expected behaviour."""
+
+    by_id: tuple[Path, ...] = ()
+    """JSON lines of references by conversation id, plain or gzip."""
+    golden: tuple[Path, ...] = ()
+    """JSON lines of golden dialogs, matched by id or by the user's query."""
+    query_similarity: Unit = 0.9
+    """How alike a query must be to a golden one, every typed value being equal."""
+
+
+class ToolSettings(Section):
+    """Tool contracts, beside those that the traces carry."""
+
+    files: tuple[Path, ...] = ()
+    writes: tuple[str, ...] = ()
+    """Names of tools that change the world, where no contract says so."""
+    reads: tuple[str, ...] = ()
+    """Names of tools that do not."""
+
+
+class CompositionSettings(Section):
+    """How turn verdicts become one number."""
+
+    rule: str = "unweighted_mean"
+    parameters: dict[str, Any] = Field(default_factory=dict)
+
+
+class ComparisonSettings(Section):
+    """When two values count as the same."""
+
+    threshold: Unit = 0.5
+    """Neutral, not tuned: choose by the price of false alarms against missed errors."""
+    fields: dict[str, Unit] = Field(default_factory=dict)
+    """Thresholds by `tool.field`, `field` or sub-metric name."""
+
+
+class EmbeddingSettings(Section):
+    """The encoder behind text similarity."""
+
+    backend: Literal["wordllama", "none"] = "wordllama"
+    cache_entries: Count = 50_000
+    persist: bool = True
+    """Keep the vectors across restarts, in a file beside the ledger."""
+
+
+class SinkSettings(Section):
+    """Where closed reports go."""
+
+    jsonl: Path | None = None
+    """Append one report line per closed conversation and revision."""
+
+
+class Settings(Section):
+    """All settings of `agent-monitor run`."""
+
+    otlp: OtlpSettings = OtlpSettings()
+    metrics: MetricsSettings = MetricsSettings()
+    ledger: LedgerSettings = LedgerSettings()
+    conversation: ConversationSettings = ConversationSettings()
+    limits: LimitSettings = LimitSettings()
+    references: ReferenceSettings = ReferenceSettings()
+    tools: ToolSettings = ToolSettings()
+    composition: CompositionSettings = CompositionSettings()
+    comparison: ComparisonSettings = ComparisonSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    sinks: SinkSettings = SinkSettings()
+
+
+def load(path: Path | None, environment: Mapping[str, str] | None = None) -> Settings:
+    """Settings from a TOML file, or the defaults, under the environment's overrides.
+
+    `AGENT_MONITOR_OTLP__LISTEN=127.0.0.1:0` overrides `listen` in `[otlp]`; lists and tables are
+    written as TOML values. Relative paths in the file are relative to the file. Raises
+    ConfigurationError that names the file or variable, the key and what is wrong with it.
+    """
+    environment = os.environ if environment is None else environment
+    tables = _read(path) if path else {}
+    origin = str(path) if path else "the environment"
+    for variable, value in environment.items():
+        if variable.startswith(PREFIX) and "__" in variable:
+            _overlay(tables, variable, value)
+    try:
+        return Settings.model_validate(tables)
+    except ValidationError as error:
+        raise ConfigurationError(f"{origin}: {_explain(error)}") from None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigurationError(f"{path}: cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path}: is not valid TOML: {error}") from None
+    return _anchored(tables, path.parent)
+
+
+def _anchored(tables: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The tables with each path setting made relative to the file's folder."""
+    anchored: dict[str, Any] = {}
+    for name, table in tables.items():
+        section = Settings.model_fields.get(name)
+        if section is None or not isinstance(table, dict):
+            anchored[name] = table
+            continue
+        fields = section.annotation.model_fields if section.annotation else {}
+        anchored[name] = {
+            key: _join(folder, value) if "Path" in str(_annotation(fields, key)) else value
+            for key, value in table.items()
+        }
+    return anchored
+
+
+def _annotation(fields: Mapping[str, Any], key: str) -> Any:
+    return fields[key].annotation if key in fields else None
+
+
+def _join(folder: Path, value: Any) -> Any:
+    if isinstance(value, str):
+        return str(folder / value)
+    if isinstance(value, list):
+        return [_join(folder, item) for item in value]
+    return value
+
+
+def _overlay(tables: dict[str, Any], variable: str, value: str) -> None:
+    section, _, key = variable[len(PREFIX) :].lower().partition("__")
+    if section not in Settings.model_fields:
+        raise ConfigurationError(f"{variable}: there is no section `{section}`")
+    tables.setdefault(section, {})[key] = _parsed(value)
+
+
+def _parsed(value: str) -> Any:
+    """A list, table, number or boolean written as TOML; anything else is the text itself."""
+    try:
+        return tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return value
+
+
+def _explain(error: ValidationError) -> str:
+    """What is wrong, one clause per fault, without echoing values that may be secrets."""
+    clauses = []
+    for fault in error.errors(include_url=False, include_input=False):
+        where = ".".join(str(part) for part in fault["loc"])
+        what = "is not a known setting" if fault["type"] == "extra_forbidden" else fault["msg"]
+        clauses.append(f"`{where}` {what[0].lower() + what[1:]}")
+    return "; ".join(clauses)
