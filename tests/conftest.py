@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = ROOT.parent / "shared" / "data"
 
 
 @pytest.fixture(scope="session")
@@ -15,3 +19,29 @@ def shared_data() -> Path:
     if not SHARED.is_dir():
         pytest.skip("shared/data not present")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def project() -> Path:
+    """The checkout's top folder."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def require_tool() -> Callable[[str], str]:
+    """Finds a program that no Python package brings, such as `require_tool("promtool")`.
+
+    Where it is missing the test is skipped with the reason; in continuous integration, which
+    installs what the tests need, it fails instead, so that a lost service cannot pass for green.
+    """
+
+    def require(tool: str) -> str:
+        path = shutil.which(tool)
+        if path is None:
+            message = f"{tool} is not installed"
+            if os.environ.get("CI") == "true":
+                pytest.fail(f"{message}; .ci/run must install it")
+            pytest.skip(message)
+        return path
+
+    return require
