@@ -8,6 +8,7 @@ MonitorError
 ├── InvalidInput            the author of a dialog, reference or contract file
 ├── ConfigurationError      the operator: a setting, entry point or address is wrong
 ├── StateError              the operator: stored state is of another version or damaged
+├── LedgerError             the operator: the disk is full, read-only, failing or taken
 └── BackendUnavailable      nobody: an encoder or model is down; the work stays unscored
 """
 
@@ -54,6 +55,10 @@ class ConfigurationError(MonitorError):
 
 class StateError(MonitorError):
     """Stored state of an unknown version or with damaged bytes; the operator must act."""
+
+
+class LedgerError(MonitorError):
+    """The ledger's file cannot be used now; the operator must act, and nothing was committed."""
 
 
 class BackendUnavailable(MonitorError):
