@@ -1,0 +1,45 @@
+"""Integer counters that only rise, gathered in memory and written once per transaction."""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+from monitor.ledger.database import Database, Participant
+
+SEPARATOR: Final = "\x1f"
+Labels: TypeAlias = tuple[str, ...]
+
+
+class Counters(Participant):
+    """Sums by family and labels. Integers, so that no order of adding changes a sum."""
+
+    def __init__(self, db: Database) -> None:
+        """Join the transactions of `db`."""
+        self._db = db
+        self._deltas: dict[tuple[str, Labels], int] = {}
+        db.join(self)
+
+    def add(self, family: str, labels: Labels, amount: int = 1) -> None:
+        """Raise one counter when the open transaction commits; `amount` is 0 or more."""
+        key = (family, labels)
+        self._deltas[key] = self._deltas.get(key, 0) + amount
+
+    def before_commit(self) -> None:
+        """Write what has gathered, in one statement."""
+        if self._deltas:
+            self._db.executemany(
+                "INSERT INTO counters (family, labels, value) VALUES (?, ?, ?)"
+                " ON CONFLICT DO UPDATE SET value = value + excluded.value",
+                [
+                    (family, SEPARATOR.join(labels), amount)
+                    for (family, labels), amount in self._deltas.items()
+                ],
+            )
+
+    def committed(self) -> None:
+        """What was gathered is in the file."""
+        self._deltas.clear()
+
+    def rolled_back(self) -> None:
+        """What was gathered never happened."""
+        self._deltas.clear()

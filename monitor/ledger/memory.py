@@ -1,0 +1,121 @@
+"""What the ledger remembers of each conversation, so that nothing is counted twice."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from monitor.errors import StateError
+from monitor.ledger.database import Database, Participant
+
+_KEY_BYTES: Final = 16
+_TURNS: Final = msgspec.msgpack.Decoder(dict[str, int])
+_ENCODE: Final = msgspec.msgpack.Encoder().encode
+
+
+@dataclass(slots=True)
+class Memory:
+    """One conversation as far as it is counted."""
+
+    revision: int
+    started_s: float | None = None
+    """The latest start that a folded report told; a later one is another life of the id."""
+    counted: bool = False
+    """Whether it is in the counters of closed conversations."""
+    stratum: int | None = None
+    """Where its roots and at-risk turns stand in the statistics."""
+    roots: int = 0
+    at_risk: int = 0
+    turns: dict[str, int] | None = field(default_factory=dict)
+    """Newest verdict by turn id; None: a tombstone, too old to be corrected."""
+
+
+class Memories(Participant):
+    """Memories by conversation id, read on demand and written once per transaction."""
+
+    def __init__(self, db: Database) -> None:
+        """Join the transactions of `db`."""
+        self._db = db
+        self._kept: dict[bytes, Memory] = {}
+        db.join(self)
+
+    def find(self, conversation_id: str) -> Memory | None:
+        """The memory of a conversation; None when it is new, or forgotten."""
+        key = _key(conversation_id)
+        kept = self._kept.get(key)
+        if kept is not None:
+            return kept
+        rows = self._db.rows(
+            "SELECT revision, started_s, counted, stratum, r, a, turns FROM conversations"
+            " WHERE key = ?",
+            (key,),
+        )
+        if not rows:
+            return None
+        revision, started_s, counted, stratum, roots, at_risk, turns = rows[0]
+        return Memory(revision, started_s, bool(counted), stratum, roots, at_risk, _turns(turns))
+
+    def keep(self, conversation_id: str, memory: Memory) -> None:
+        """Remember, from the open transaction's commit on."""
+        self._kept[_key(conversation_id)] = memory
+
+    def prune(self, now: float, retain_s: float, tombstone_s: float) -> None:
+        """Shrink memories untouched for `retain_s` to tombstones; drop those of `tombstone_s`.
+
+        The first call after a fold only stamps what was folded, so that no fold needs a clock.
+        """
+        self.before_commit()
+        self._kept.clear()
+        self._db.execute(
+            "UPDATE conversations SET turns = NULL WHERE stamped_s < ? AND turns IS NOT NULL",
+            (now - retain_s,),
+        )
+        self._db.execute("DELETE FROM conversations WHERE stamped_s < ?", (now - tombstone_s,))
+        self._db.execute("UPDATE conversations SET stamped_s = ? WHERE stamped_s IS NULL", (now,))
+
+    def before_commit(self) -> None:
+        """Write what changed."""
+        if self._kept:
+            self._db.executemany(
+                "INSERT OR REPLACE INTO conversations"
+                " (key, revision, started_s, counted, stratum, r, a, stamped_s, turns)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)",
+                [
+                    (
+                        key,
+                        m.revision,
+                        m.started_s,
+                        m.counted,
+                        m.stratum,
+                        m.roots,
+                        m.at_risk,
+                        _ENCODE(m.turns),
+                    )
+                    for key, m in self._kept.items()
+                ],
+            )
+
+    def committed(self) -> None:
+        """The memories are in the file."""
+        self._kept.clear()
+
+    def rolled_back(self) -> None:
+        """Forget what the transaction changed."""
+        self._kept.clear()
+
+
+def _key(conversation_id: str) -> bytes:
+    text = conversation_id.encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(text, digest_size=_KEY_BYTES).digest()
+
+
+def _turns(blob: bytes | None) -> dict[str, int] | None:
+    if blob is None:
+        return None
+    try:
+        return _TURNS.decode(blob)
+    except msgspec.DecodeError as error:
+        raise StateError(f"ledger: the turns of a conversation are damaged: {error}") from error

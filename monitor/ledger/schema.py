@@ -1,0 +1,72 @@
+"""The ledger's tables, as the migrations that lead to them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+APPLICATION_ID: Final = 0x41544D31
+"""`ATM1`: tells a ledger from any other SQLite file."""
+
+_FIRST: Final = (
+    # Accepted batches that wait to be scored. AUTOINCREMENT: a number is never given twice.
+    """CREATE TABLE spool (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        arrived_s REAL NOT NULL,
+        spans INTEGER NOT NULL,
+        size INTEGER NOT NULL,
+        crc INTEGER NOT NULL,
+        payload BLOB NOT NULL)""",
+    # Lets depth and bytes be told without touching the payloads.
+    "CREATE INDEX spool_size ON spool (size)",
+    """CREATE TABLE quarantine (
+        seq INTEGER PRIMARY KEY,
+        arrived_s REAL,
+        spans INTEGER,
+        payload BLOB)""",
+    "CREATE TABLE state (key TEXT PRIMARY KEY, value BLOB NOT NULL)",
+    "CREATE TABLE positions (source TEXT PRIMARY KEY, position INTEGER NOT NULL) WITHOUT ROWID",
+    # Label values joined by U+001F, in the order of the family's labels.
+    """CREATE TABLE counters (
+        family TEXT NOT NULL,
+        labels TEXT NOT NULL,
+        value INTEGER NOT NULL,
+        PRIMARY KEY (family, labels)) WITHOUT ROWID""",
+    """CREATE TABLE releases (
+        slot INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        model TEXT NOT NULL,
+        first_seen_s REAL,
+        last_seen_s REAL,
+        live INTEGER NOT NULL)""",
+    """CREATE TABLE strata (
+        stratum INTEGER PRIMARY KEY,
+        slot INTEGER NOT NULL,
+        evaluator TEXT NOT NULL,
+        chain INTEGER NOT NULL,
+        n INTEGER NOT NULL DEFAULT 0,
+        r INTEGER NOT NULL DEFAULT 0,
+        a INTEGER NOT NULL DEFAULT 0,
+        rr INTEGER NOT NULL DEFAULT 0,
+        ra INTEGER NOT NULL DEFAULT 0,
+        aa INTEGER NOT NULL DEFAULT 0,
+        UNIQUE (slot, evaluator, chain))""",
+    # `turns` NULL: a tombstone, which only keeps an old report from being counted again.
+    """CREATE TABLE conversations (
+        key BLOB PRIMARY KEY,
+        revision INTEGER NOT NULL,
+        started_s REAL,
+        counted INTEGER NOT NULL,
+        stratum INTEGER,
+        r INTEGER NOT NULL,
+        a INTEGER NOT NULL,
+        stamped_s REAL,
+        turns BLOB) WITHOUT ROWID""",
+    "CREATE INDEX conversations_stamped ON conversations (stamped_s)",
+    """CREATE TABLE outbox (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        report BLOB NOT NULL)""",
+    "CREATE TABLE sinks (name TEXT PRIMARY KEY, delivered INTEGER NOT NULL) WITHOUT ROWID",
+)
+
+MIGRATIONS: Final = (_FIRST,)
+"""Statements by schema version, from 1; a released entry never changes."""

@@ -1,0 +1,135 @@
+"""Which releases have series of their own: at most a few at a time, the rest are `other`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from monitor.ledger.database import Database, Participant
+from monitor.ledger.labels import OTHER, label_value
+
+OTHER_SLOT: Final = 0
+
+
+@dataclass(slots=True)
+class _Slot:
+    slot: int
+    first_seen_s: float | None
+    last_seen_s: float | None
+    live: bool
+    touched: bool = False
+    changed: bool = False
+
+
+class ReleaseSlots(Participant):
+    """Releases by name. A live release keeps its slot until it falls silent.
+
+    A newcomer that finds no room takes the slot's place of the release that was silent longest,
+    if that is `idle_s` or more; else it counts as `other` and may find room later. Silence is
+    told by `tick`, so nothing here reads a clock. A release that comes back continues its counts.
+    """
+
+    def __init__(self, db: Database, live_limit: int, idle_s: float, ttl_s: float) -> None:
+        """Load what the file knows."""
+        self._db = db
+        self._live_limit = live_limit
+        self._idle_s = idle_s
+        self._ttl_s = ttl_s
+        self._now: float | None = None
+        self._slots: dict[str, _Slot] = {}
+        self._names: dict[str, str] = {}
+        self._load()
+        db.join(self)
+
+    def slot(self, release: str, model: str | None, started_s: float | None) -> int:
+        """The slot that a report of this release counts in; OTHER_SLOT when there is no room."""
+        name = self._name(release)
+        if name == OTHER:
+            return OTHER_SLOT
+        found = self._slots.get(name)
+        if found is None or not found.live:
+            if not self._room():
+                return OTHER_SLOT
+            found = self._open(name, model, found)
+        found.touched = True
+        if started_s is not None and (found.first_seen_s is None or started_s < found.first_seen_s):
+            found.first_seen_s = started_s
+            found.changed = True
+        return found.slot
+
+    def tick(self, now: float) -> None:
+        """Note who was seen since the last call, and retire who was silent for too long."""
+        self._now = now
+        for slot in self._slots.values():
+            if slot.touched or (slot.live and slot.last_seen_s is None):
+                slot.last_seen_s = now
+                slot.touched = False
+                slot.changed = True
+            elif slot.live and now - (slot.last_seen_s or now) > self._ttl_s:
+                slot.live = False
+                slot.changed = True
+
+    def before_commit(self) -> None:
+        """Write the changed times."""
+        changed = [slot for slot in self._slots.values() if slot.changed]
+        if changed:
+            self._db.executemany(
+                "UPDATE releases SET first_seen_s = ?, last_seen_s = ?, live = ? WHERE slot = ?",
+                [(s.first_seen_s, s.last_seen_s, int(s.live), s.slot) for s in changed],
+            )
+
+    def committed(self) -> None:
+        """The times are in the file."""
+        for slot in self._slots.values():
+            slot.changed = False
+
+    def rolled_back(self) -> None:
+        """Go back to what the file knows."""
+        self._load()
+
+    def _load(self) -> None:
+        rows = self._db.rows("SELECT name, slot, first_seen_s, last_seen_s, live FROM releases")
+        self._slots = {
+            name: _Slot(slot, first, last, bool(live)) for name, slot, first, last, live in rows
+        }
+
+    def _name(self, release: str) -> str:
+        name = self._names.get(release)
+        if name is None:
+            if len(self._names) > 64 * self._live_limit:
+                self._names.clear()
+            name = self._names[release] = label_value(release)
+        return name
+
+    def _room(self) -> bool:
+        live = [slot for slot in self._slots.values() if slot.live]
+        if len(live) < self._live_limit:
+            return True
+        now = self._now
+        if now is None:
+            return False
+        silent = [
+            slot
+            for slot in live
+            if not slot.touched
+            and slot.last_seen_s is not None
+            and now - slot.last_seen_s >= self._idle_s
+        ]
+        if not silent:
+            return False
+        oldest = min(silent, key=lambda slot: (slot.last_seen_s, slot.slot))
+        oldest.live = False
+        oldest.changed = True
+        return True
+
+    def _open(self, name: str, model: str | None, known: _Slot | None) -> _Slot:
+        if known is not None:
+            known.live = True
+            known.changed = True
+            return known
+        cursor = self._db.execute(
+            "INSERT INTO releases (name, model, live) VALUES (?, ?, 1)",
+            (name, label_value(model or "")),
+        )
+        opened = self._slots[name] = _Slot(int(cursor.lastrowid or 0), None, None, True)
+        return opened

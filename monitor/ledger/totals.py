@@ -1,0 +1,283 @@
+"""Reports folded into totals: every turn counted once, statistics by the newest revision."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal
+
+import msgspec
+
+from monitor.ledger.counters import Counters
+from monitor.ledger.database import Database, Participant, Reader
+from monitor.ledger.labels import OTHER
+from monitor.ledger.memory import Memories, Memory
+from monitor.ledger.slots import OTHER_SLOT, ReleaseSlots
+from monitor.ledger.snapshot import Totals, read_totals
+from monitor.ledger.statistics import Statistics
+from monitor.verdict import BASES, CHAINS, REASONS, UNSCORED_WHYS, Report, Verdict
+
+VerdictLabel = Literal["pass", "root_fail", "cascade_fail", "unscored", "withdrawn"]
+VERDICT_LABELS: Final[tuple[VerdictLabel, ...]] = (
+    "pass",
+    "root_fail",
+    "cascade_fail",
+    "unscored",
+    "withdrawn",
+)
+"""By code. `withdrawn` is only ever a correction: a later revision no longer has the turn."""
+PASS, ROOT, CASCADE, UNSCORED, WITHDRAWN = range(5)
+
+LATENCY_BUCKETS_S: Final = (1.0, 2.0, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0)
+MICRO: Final = 1_000_000
+"""Scores and seconds are summed in millionths, so that sums are exact in any order."""
+
+_LATENCY_CEILING_S: Final = 1e9
+_REASONS: Final = frozenset(REASONS)
+_BASES: Final = frozenset(BASES)
+_WHYS: Final = frozenset(UNSCORED_WHYS)
+_CHAIN_NO: Final = {chain: number for number, chain in enumerate(CHAINS)}
+
+
+class LedgerLimits(msgspec.Struct, frozen=True):
+    """Named bounds of what is counted apart and for how long conversations are remembered."""
+
+    releases: int = 8
+    """Releases with series of their own at one time; more count as `other`."""
+    release_idle_s: float = 3600.0
+    """After this silence a release gives its place to a newcomer that finds none."""
+    release_ttl_s: float = 14 * 86400.0
+    """After this silence a release's series end."""
+    retain_s: float = 7 * 86400.0
+    """How long a conversation can still be corrected; beyond the horizon of late spans."""
+    tombstone_s: float = 60 * 86400.0
+    """How long a report that comes again is still recognised as counted."""
+    count_names: int = 64
+    """Distinct names of span outcomes; more count as `other`."""
+    prune_interval_s: float = 60.0
+
+
+class Ledger(Participant):
+    """The durable totals. Every write belongs to the caller's transaction.
+
+    Folding is idempotent by conversation id and revision. Counters take a turn's first verdict and
+    never fall; what a later revision changes goes to the corrections and, for closed
+    conversations, to the statistics. An older revision changes nothing.
+    """
+
+    def __init__(self, db: Database, limits: LedgerLimits | None = None) -> None:
+        """Continue from what the file holds."""
+        self._db = db
+        self._limits = limits or LedgerLimits()
+        self._positions: dict[str, int] = {}
+        self._names: set[str] = set()
+        self._pruned_s: float | None = None
+        self._counters = Counters(db)
+        self._memories = Memories(db)
+        self._statistics = Statistics(db)
+        self._slots = ReleaseSlots(
+            db, self._limits.releases, self._limits.release_idle_s, self._limits.release_ttl_s
+        )
+        self._load()
+        db.join(self)
+
+    def fold(self, reports: Sequence[Report]) -> None:
+        """Count the reports; those of one conversation in the order of their revisions."""
+        self._db.require_transaction()
+        for report in reports:
+            self._fold(report)
+
+    def declare(self, release: str, model: str | None = None) -> None:
+        """Open the series of a release at zero, before its first report."""
+        self._db.require_transaction()
+        if self._slots.slot(release, model, None) == OTHER_SLOT and release != OTHER:
+            self._counters.add("overflow", ("release",))
+
+    def count(self, counts: Mapping[str, int]) -> None:
+        """Add to span and payload outcomes: `accepted`, `dropped:<why>`, `rejected:<why>`."""
+        self._db.require_transaction()
+        for name, amount in counts.items():
+            self._counters.add("counts", (self._bounded(name),), amount)
+
+    def position(self, source: str) -> int:
+        """How far a source's work is in the totals; 0 before the first."""
+        return self._positions.get(source, 0)
+
+    def set_position(self, source: str, position: int) -> None:
+        """Move a source's place, together with what came of it."""
+        self._db.require_transaction()
+        self._positions[source] = position
+        self._db.execute(
+            "INSERT INTO positions (source, position) VALUES (?, ?)"
+            " ON CONFLICT DO UPDATE SET position = excluded.position",
+            (source, position),
+        )
+
+    def totals(self, reader: Reader) -> Totals:
+        """Everything that exposition needs, as of one committed moment."""
+        return read_totals(reader)
+
+    def prune(self, now: float) -> None:
+        """Forget what can no longer arrive. Cheap to call with every commit."""
+        limits = self._limits
+        if self._pruned_s is not None and 0 <= now - self._pruned_s < limits.prune_interval_s:
+            return
+        self._db.require_transaction()
+        self._pruned_s = now
+        self._slots.tick(now)
+        self._memories.prune(now, limits.retain_s, limits.tombstone_s)
+
+    def rolled_back(self) -> None:
+        """Go back to the places in the file."""
+        self._pruned_s = None
+        self._load()
+
+    def _load(self) -> None:
+        self._positions = dict(self._db.rows("SELECT source, position FROM positions"))
+        names = self._db.rows("SELECT labels FROM counters WHERE family = 'counts'")
+        self._names = {name for (name,) in names}
+
+    def _bounded(self, name: str) -> str:
+        if name in self._names:
+            return name
+        if len(self._names) < self._limits.count_names:
+            self._names.add(name)
+            return name
+        self._counters.add("overflow", ("outcome",))
+        kind, _, why = name.partition(":")
+        return f"{kind}:{OTHER}" if why else OTHER
+
+    def _fold(self, report: Report) -> None:
+        memory = self._memories.find(report.conversation_id)
+        if memory is not None:
+            if _is_another_life(memory, report):
+                memory = None
+            elif report.revision <= memory.revision:
+                return
+            elif memory.turns is None or _is_an_earlier_life(memory, report):
+                self._counters.add("counts", (self._bounded("reports:expired"),))
+                return
+        memory = memory or Memory(revision=report.revision)
+        memory.revision = report.revision
+        memory.started_s = _later(memory.started_s, report.started_s)
+        slot = self._slots.slot(report.release, report.model, report.started_s)
+        if slot == OTHER_SLOT and report.release != OTHER:
+            self._counters.add("overflow", ("release",))
+        self._fold_turns(memory, report, str(slot))
+        if report.closed:
+            self._fold_closed(memory, report, slot)
+        self._memories.keep(report.conversation_id, memory)
+
+    def _fold_turns(self, memory: Memory, report: Report, slot: str) -> None:
+        before = memory.turns or {}
+        after: dict[str, int] = {}
+        for verdict in report.turns:
+            turn_id = verdict.turn_id
+            if turn_id in after:
+                continue
+            code = after[turn_id] = _code(verdict)
+            known = before.get(turn_id)
+            if known is None:
+                self._count_turn(verdict, code, slot)
+            elif known != code:
+                self._correct(known, code)
+        for turn_id, known in before.items():
+            if turn_id not in after:
+                after[turn_id] = WITHDRAWN
+                if known != WITHDRAWN:
+                    self._correct(known, WITHDRAWN)
+        memory.turns = after
+
+    def _correct(self, known: int, code: int) -> None:
+        self._counters.add("corrections", (VERDICT_LABELS[known], VERDICT_LABELS[code]))
+
+    def _count_turn(self, verdict: Verdict, code: int, slot: str) -> None:
+        add = self._counters.add
+        chain = verdict.chain
+        add("turns", (slot, chain, verdict.turn_type, VERDICT_LABELS[code]))
+        if code == UNSCORED:
+            add("unscored", (slot, self._known(verdict.why, _WHYS, "why")))
+            return
+        add("scored", (slot, self._known(verdict.basis, _BASES, "basis")))
+        if code != CASCADE:
+            add("at_risk", (slot, chain))
+        if code != PASS:
+            reason = self._known(verdict.failure_reason, _REASONS, "reason")
+            add("failures", (slot, chain, reason, "root" if code == ROOT else "inherited"))
+            if verdict.detail is not None:
+                add("failure_details", (slot, reason, verdict.detail))
+        for name, score in verdict.scores.items():
+            if math.isfinite(score):
+                add("sub_metric_turns", (slot, name))
+                add("sub_metric_score", (slot, name), round(min(max(score, 0.0), 1.0) * MICRO))
+
+    def _known(self, value: str | None, known: frozenset[str], label: str) -> str:
+        if value in known:
+            return str(value)
+        self._counters.add("overflow", (label,))
+        return OTHER
+
+    def _fold_closed(self, memory: Memory, report: Report, slot: int) -> None:
+        codes = memory.turns or {}
+        roots = sum(1 for code in codes.values() if code == ROOT)
+        at_risk = roots + sum(1 for code in codes.values() if code == PASS)
+        chain_no = _CHAIN_NO[report.chain_length]
+        stratum = self._statistics.stratum(slot, report.evaluator, chain_no)
+        self._statistics.move(
+            (memory.stratum, memory.roots, memory.at_risk), (stratum, roots, at_risk)
+        )
+        memory.stratum, memory.roots, memory.at_risk = stratum, roots, at_risk
+        if memory.counted:
+            return
+        memory.counted = True
+        outcome = "unscored" if report.test_pass is None else "pass" if report.test_pass else "fail"
+        labels = (str(slot), report.chain_length, outcome)
+        self._counters.add("conversations", labels)
+        latency_s = report.latency_s
+        if latency_s is not None and math.isfinite(latency_s) and latency_s >= 0:
+            self._observe(labels, min(latency_s, _LATENCY_CEILING_S))
+
+    def _observe(self, labels: tuple[str, str, str], latency_s: float) -> None:
+        bucket = sum(1 for bound in LATENCY_BUCKETS_S if latency_s > bound)
+        self._counters.add("latency", (*labels, str(bucket)))
+        self._counters.add("latency_sum", labels, round(latency_s * MICRO))
+
+
+def _code(verdict: Verdict) -> int:
+    if verdict.verdict == "pass":
+        return PASS
+    if verdict.verdict == "unscored":
+        return UNSCORED
+    return CASCADE if verdict.is_inherited else ROOT
+
+
+def _later(one: float | None, other: float | None) -> float | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return max(one, other)
+
+
+def _are_strangers(memory: Memory, report: Report) -> bool:
+    """Whether the report shares no turn with what is remembered."""
+    if memory.turns is None:
+        return True
+    return bool(memory.turns and report.turns) and not any(
+        turn.turn_id in memory.turns for turn in report.turns
+    )
+
+
+def _is_another_life(memory: Memory, report: Report) -> bool:
+    """Whether the id came back after its conversation was forgotten upstream.
+
+    Sessions that go on after a pause of hours start over at revision 1; they are told from a
+    report that comes again by a later start and turns that were never seen.
+    """
+    if report.started_s is None or memory.started_s is None:
+        return False
+    return report.started_s > memory.started_s and _are_strangers(memory, report)
+
+
+def _is_an_earlier_life(memory: Memory, report: Report) -> bool:
+    if report.started_s is None or memory.started_s is None or not memory.turns:
+        return False
+    return report.started_s < memory.started_s and _are_strangers(memory, report)
