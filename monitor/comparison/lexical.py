@@ -1,0 +1,107 @@
+"""The third rung: the words of two texts, with guards that no resemblance may overrule."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final, NamedTuple
+
+from monitor.comparison.rung import Pair, same
+from monitor.comparison.tables import NEGATIONS, OPPOSITES
+from monitor.comparison.words import alias_of, claim_words, folded, spaced, squeezed, words_of
+from monitor.verdict import Similarity
+
+GUARDED: Final = 0.1
+"""Score of texts that a guard keeps apart."""
+SHORT_WORDS: Final = 3
+"""Up to so many claim words a value is a name, and each of its words counts."""
+TEXT_LIMIT: Final = 20_000
+"""Characters of each text that are looked at."""
+
+
+class Overlap(NamedTuple):
+    """How far the claim words of two texts agree, each in [0, 1]."""
+
+    recall: float
+    """Share of the expected words that the actual text has."""
+    precision: float
+    f1: float
+
+
+class Lexical:
+    """Decides texts that are equal but for form, and those that a guard keeps apart."""
+
+    version = "lexical-1"
+
+    def compare(self, pair: Pair) -> Similarity | None:
+        """The decision by words; None where meaning would have to be weighed."""
+        if not isinstance(pair.expected, str) or not isinstance(pair.actual, str):
+            return None
+        expected, actual = folded(pair.expected[:TEXT_LIMIT]), folded(pair.actual[:TEXT_LIMIT])
+        if expected == actual or alias_of(spaced(expected)) == alias_of(spaced(actual)):
+            return same("lexical")
+        first, second = claim_words(expected), claim_words(actual)
+        if _abbreviated(pair.expected, pair.actual):
+            return Similarity(0.9, "lexical")
+        return _by_words(expected, actual, first, second) if first and second else None
+
+
+def _by_words(expected: str, actual: str, first: list[str], second: list[str]) -> Similarity | None:
+    if first == second or (sorted(first) == sorted(second) and _free_order(expected, actual)):
+        return same("lexical")
+    guard = guarded(expected, actual, first, second)
+    return None if guard is None else Similarity(GUARDED, guard)
+
+
+def overlap(expected: list[str], actual: list[str]) -> Overlap:
+    """Agreement of two lists of words as bags."""
+    if not expected or not actual:
+        return Overlap(0.0, 0.0, 0.0)
+    common = sum((Counter(expected) & Counter(actual)).values())
+    recall, precision = common / len(expected), common / len(actual)
+    return Overlap(recall, precision, 2 * common / (len(expected) + len(actual)))
+
+
+def guarded(expected: str, actual: str, first: list[str], second: list[str]) -> str | None:
+    """The guard that keeps two folded texts apart: negation, number, or direction."""
+    lost, new = Counter(first) - Counter(second), Counter(second) - Counter(first)
+    if _numbers(lost) and _numbers(new):
+        return "number"
+    if _negated(expected) != _negated(actual) and len(lost) <= 2 and len(new) <= 2:
+        return "negation"
+    for word in lost:
+        if not OPPOSITES.get(word, frozenset()).isdisjoint(new):
+            return "direction"
+    if not lost and not new and first != second:
+        return "order"
+    return None
+
+
+def _numbers(words: Counter[str]) -> bool:
+    return any(any(char.isdigit() for char in word) for word in words)
+
+
+def _negated(text: str) -> bool:
+    return sum(word in NEGATIONS for word in words_of(text)) % 2 == 1
+
+
+def _free_order(expected: str, actual: str) -> bool:
+    """Whether the order of the words is free: a quarter, a filler or a comma was moved."""
+    return squeezed(expected) != squeezed(actual) and any(
+        mark in expected + actual for mark in (" for ", " of ", ",", " in ")
+    )
+
+
+def _abbreviated(expected: str, actual: str) -> bool:
+    """Whether one is the initials of the other's words, or a name's clipped form."""
+    for short, long in ((expected, actual), (actual, expected)):
+        words = [word for word in words_of(folded(long)) if word[0].isalpha()]
+        if not short.isalpha() or not 3 <= len(short) <= 6 or not short.isupper():
+            continue
+        initials = "".join(word[0] for word in words)
+        if len(words) >= 3 and short.casefold() in (initials, _capitals(long)):
+            return True
+    return False
+
+
+def _capitals(text: str) -> str:
+    return "".join(word[0] for word in text.split() if word[:1].isupper()).casefold()

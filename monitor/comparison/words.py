@@ -1,0 +1,75 @@
+"""Text brought to a common form: folded, split into words, synonyms and fillers removed."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+from monitor.comparison.dates import Period, split_quarter
+from monitor.comparison.tables import ALIASES, FILLER, WORDS
+
+_QUOTES: Final = str.maketrans(
+    {
+        "\u2018": "'",
+        "\u2019": "'",
+        "\u201c": '"',
+        "\u201d": '"',
+        "\u2013": "-",
+        "\u2014": "-",
+        "\u2212": "-",
+        "\u00a0": " ",
+        "\u200b": "",
+        "\u2026": "...",
+    }
+)
+_WORD: Final = re.compile(
+    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S+|[$€£¥₹]?[+-]?\d[\d.,:/]*\d%?|[$€£¥₹]?\d%?|[^\W\d_]+'[^\W\d_]+|\w+|&|\*\*|[+*/^=<>%-]"
+)
+_SPACE: Final = re.compile(r"\s+")
+_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def folded(text: str) -> str:
+    """Compatibility form, case folded, quotes and dashes plain, blanks single."""
+    text = unicodedata.normalize("NFKC", text).translate(_QUOTES)
+    return _SPACE.sub(" ", text).strip().casefold()
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a folded text in order; marks between them are dropped."""
+    return [_word(match) for match in _WORD.findall(text)]
+
+
+def claim_words(text: str) -> list[str]:
+    """The words that carry a claim: no fillers, synonyms replaced, a period as one word."""
+    period, rest = split_quarter(text)
+    words = [word for word in words_of(rest) if word not in FILLER and word not in _MARKS]
+    return words if period is None else [_period_word(period), *words]
+
+
+def squeezed(text: str) -> str:
+    """Letters and digits only, for names that differ in case, blanks and marks."""
+    return re.sub(r"[\W_]+", "", folded(text))
+
+
+def spaced(text: str) -> str:
+    """A programmer's name as words: `roundTrip`, `round_trip` and `round-trip` are one."""
+    return folded(_CAMEL.sub(" ", text).replace("_", " ").replace("-", " "))
+
+
+def alias_of(text: str) -> str:
+    """The usual name behind a short one; the text itself when there is none."""
+    return ALIASES.get(text, text)
+
+
+_MARKS: Final = frozenset({"&", "-", "/", "+", "*", "=", "<", ">", "^", "%", "**"})
+
+
+def _word(word: str) -> str:
+    word = word.removesuffix("'s") if word.endswith("'s") else word.replace("'", "")
+    return WORDS.get(word, word)
+
+
+def _period_word(period: Period) -> str:
+    return f"{period.year or ''}q{period.part - 100}"
