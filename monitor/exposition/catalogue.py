@@ -1,0 +1,275 @@
+"""The metrics: the only place that knows their names, helps, types and labels."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from monitor.ledger.totals import LATENCY_BUCKETS_S, VERDICT_LABELS
+from monitor.verdict import BASES, CHAINS, REASONS, SUB_METRIC_OF, UNSCORED_WHYS
+
+PREFIX: Final = "agent_monitor_"
+Kind: TypeAlias = Literal["counter", "gauge", "histogram", "info"]
+Labels: TypeAlias = tuple[str, ...]
+
+
+class Metric(NamedTuple):
+    """One metric family. A counter's name is without its `_total`, as OpenMetrics has it."""
+
+    name: str
+    kind: Kind
+    help: str
+    labels: Labels = ()
+    unit: str = ""
+    zeros: tuple[Labels, ...] = ()
+    """Label values that stand at 0 from the start; by release: those behind the release."""
+    family: str = ""
+    """The ledger's family that it shows; empty where the collector works it out."""
+    scale: float = 1.0
+    """What the ledger's integers are multiplied with."""
+
+    @property
+    def by_release(self) -> bool:
+        """Whether its first label is a release, and its zeros stand for each one."""
+        return bool(self.labels) and self.labels[0] == "release"
+
+
+VERDICTS: Final = VERDICT_LABELS[:4]
+OUTCOMES: Final = ("pass", "fail", "unscored")
+SCORED_OUTCOMES: Final = ("pass", "fail")
+ATTRIBUTED: Final = tuple(
+    (reason, "inherited" if reason == "prior_action_failed" else "root") for reason in REASONS
+)
+SUB_METRICS: Final = tuple(dict.fromkeys(SUB_METRIC_OF.values()))
+SPAN_OUTCOMES: Final = ("accepted", "attached", "duplicate", "late", "dropped", "dead_lettered")
+FAULTS: Final = (
+    "store_failure",
+    "writer_failure",
+    "sink_failure",
+    "damaged_row",
+    "quarantined_row",
+    "overload",
+)
+STAGES: Final = ("rules", "judge")
+OVERFLOW_LABELS: Final = ("release", "reason", "basis", "why", "outcome")
+DETAILS: Final = (
+    ("tool_mismatch", "omitted"),
+    ("tool_mismatch", "uninvited"),
+    ("tool_mismatch", "replaced"),
+    ("tool_mismatch", "unknown_tool"),
+    ("action_mismatch", "omitted"),
+    ("action_mismatch", "uninvited"),
+    ("action_mismatch", "replaced"),
+    ("action_mismatch", "result_differs"),
+    ("incomplete_response", "omitted"),
+    ("inconsistent_response", "uninvited"),
+    ("inconsistent_response", "replaced"),
+)
+"""Details that a reason is expected to have; another pair appears when it first occurs."""
+BUCKETS: Final = (*(f"{bound:g}" for bound in LATENCY_BUCKETS_S), "+Inf")
+
+
+def _name(name: str) -> str:
+    return PREFIX + name
+
+
+def _singles(values: tuple[str, ...]) -> tuple[Labels, ...]:
+    return tuple((value,) for value in values)
+
+
+_CHAINS: Final = tuple(CHAINS)
+
+TURNS: Final = Metric(
+    _name("turns"),
+    "counter",
+    "Turns by their first verdict; never corrected.",
+    ("release", "chain", "turn_type", "verdict"),
+    zeros=tuple(product(_CHAINS, ("action", "response"), VERDICTS)),
+    family="turns",
+)
+AT_RISK: Final = Metric(
+    _name("at_risk_turns"),
+    "counter",
+    "Scored turns that inherited no failure: what a root failure rate is divided by.",
+    ("release", "chain"),
+    zeros=_singles(_CHAINS),
+    family="at_risk",
+)
+FAILURES: Final = Metric(
+    _name("failures"),
+    "counter",
+    "Failed turns by reason, and whether the failure began there or was inherited.",
+    ("release", "chain", "reason", "attribution"),
+    zeros=tuple((chain, *pair) for chain, pair in product(_CHAINS, ATTRIBUTED)),
+    family="failures",
+)
+FAILURE_DETAILS: Final = Metric(
+    _name("failure_details"),
+    "counter",
+    "Failed turns whose reason has a detail.",
+    ("release", "reason", "detail"),
+    zeros=DETAILS,
+    family="failure_details",
+)
+CONVERSATIONS: Final = Metric(
+    _name("conversations"),
+    "counter",
+    "Conversations when they first closed, by the outcome of all their turns.",
+    ("release", "chain", "outcome"),
+    zeros=tuple(product(_CHAINS, OUTCOMES)),
+    family="conversations",
+)
+LATENCY: Final = Metric(
+    _name("conversation_latency_seconds"),
+    "histogram",
+    "Time that users waited for the replies of a scored conversation, added up.",
+    ("release", "chain", "outcome"),
+    unit="seconds",
+    zeros=tuple(product(_CHAINS, SCORED_OUTCOMES)),
+    family="latency",
+    scale=1e-6,
+)
+SCORED: Final = Metric(
+    _name("scored_turns"),
+    "counter",
+    "Turns with a verdict, by the kind of reference that decided.",
+    ("release", "basis"),
+    zeros=_singles(BASES),
+    family="scored",
+)
+UNSCORED: Final = Metric(
+    _name("unscored_turns"),
+    "counter",
+    "Turns without a verdict, and why.",
+    ("release", "why"),
+    zeros=_singles(UNSCORED_WHYS),
+    family="unscored",
+)
+SUB_METRIC_TURNS: Final = Metric(
+    _name("sub_metric_turns"),
+    "counter",
+    "Turns that a sub-metric looked at.",
+    ("release", "sub_metric"),
+    zeros=_singles(SUB_METRICS),
+    family="sub_metric_turns",
+)
+SUB_METRIC_SCORE: Final = Metric(
+    _name("sub_metric_score"),
+    "counter",
+    "Sum of the scores from 0 to 1 that a sub-metric gave; divide by its turns.",
+    ("release", "sub_metric"),
+    zeros=_singles(SUB_METRICS),
+    family="sub_metric_score",
+    scale=1e-6,
+)
+RELEASE_INFO: Final = Metric(
+    _name("release"), "info", "The model behind a release.", ("release", "model")
+)
+FIRST_SEEN: Final = Metric(
+    _name("release_first_seen_timestamp_seconds"),
+    "gauge",
+    "Start of the first conversation of a release, by the trace's clock.",
+    ("release",),
+    unit="seconds",
+)
+CORRECTIONS: Final = Metric(
+    _name("corrections"),
+    "counter",
+    "Verdicts that a later revision changed; withdrawn when it no longer has the turn.",
+    ("from", "to"),
+    zeros=tuple(
+        (one, other) for one, other in product(VERDICT_LABELS, VERDICT_LABELS) if one != other
+    ),
+    family="corrections",
+)
+SPANS: Final = Metric(
+    _name("spans"),
+    "counter",
+    "Spans by what became of them; accepted is the sum of the others and the open ones.",
+    ("outcome",),
+    zeros=_singles(SPAN_OUTCOMES),
+)
+DROPPED_SPANS: Final = Metric(
+    _name("dropped_spans"), "counter", "Accepted spans that were dropped, and why.", ("why",)
+)
+REJECTED: Final = Metric(
+    _name("rejected_payloads"),
+    "counter",
+    "Payloads, or spans of them, refused before acceptance, by the rule that refused.",
+    ("why",),
+)
+EXPIRED: Final = Metric(
+    _name("expired_reports"),
+    "counter",
+    "Reports of conversations too old to be corrected; not counted elsewhere.",
+)
+OVERFLOW: Final = Metric(
+    _name("label_overflow"),
+    "counter",
+    "Times that a label had no room and `other` took the count.",
+    ("label",),
+    zeros=_singles(OVERFLOW_LABELS),
+    family="overflow",
+)
+FAULTS_TOTAL: Final = Metric(
+    _name("faults"),
+    "counter",
+    "Faults of the monitor itself that it survived.",
+    ("fault",),
+    zeros=_singles(FAULTS),
+)
+OPEN_CONVERSATIONS: Final = Metric(
+    _name("open_conversations"), "gauge", "Conversations that may still get turns."
+)
+OPEN_TURNS: Final = Metric(
+    _name("open_turns"), "gauge", "Turns that were assembled and have no verdict yet."
+)
+OPEN_SPANS: Final = Metric(
+    _name("open_spans"), "gauge", "Accepted spans that belong to no turn yet."
+)
+SPOOL_ROWS: Final = Metric(_name("spool_rows"), "gauge", "Accepted batches that wait to be scored.")
+SPOOL_BYTES: Final = Metric(
+    _name("spool_bytes"), "gauge", "Bytes of the batches that wait to be scored.", unit="bytes"
+)
+REMEMBERED: Final = Metric(
+    _name("remembered_conversations"),
+    "gauge",
+    "Conversations that are recognised when they come again.",
+)
+SINK_PENDING: Final = Metric(
+    _name("sink_pending_reports"), "gauge", "Reports that wait for a sink.", ("sink",)
+)
+SINK_DROPPED: Final = Metric(
+    _name("sink_dropped_reports"),
+    "counter",
+    "Reports that a sink never got because its queue was full.",
+    ("sink",),
+)
+CACHE: Final = Metric(
+    _name("embedding_cache_lookups"),
+    "counter",
+    "Look-ups in the embedding cache.",
+    ("result",),
+)
+LAG: Final = Metric(
+    _name("scoring_lag_seconds"),
+    "histogram",
+    "Time from the close of a turn to the commit of its verdict.",
+    ("stage",),
+    unit="seconds",
+    zeros=_singles(STAGES),
+)
+BUILD_INFO: Final = Metric(_name("build"), "info", "Version of the running monitor.", ("version",))
+
+BY_RELEASE: Final = (
+    TURNS,
+    AT_RISK,
+    FAILURES,
+    FAILURE_DETAILS,
+    CONVERSATIONS,
+    SCORED,
+    UNSCORED,
+    SUB_METRIC_TURNS,
+    SUB_METRIC_SCORE,
+)
+"""Counters that the ledger keeps by release."""

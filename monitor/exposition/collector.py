@@ -1,0 +1,234 @@
+"""The ledger's totals and the live gauges as Prometheus metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import generate_latest as text_format
+from prometheus_client.metrics_core import Metric as Family
+from prometheus_client.openmetrics.exposition import ALLOWUTF8
+from prometheus_client.openmetrics.exposition import generate_latest as openmetrics_format
+from prometheus_client.samples import Sample
+
+from monitor.exposition import catalogue as cat
+from monitor.exposition.live import LAG_BUCKETS_S, Live
+from monitor.ledger.labels import label_value
+from monitor.ledger.snapshot import Totals
+
+OPENMETRICS = "application/openmetrics-text"
+OPENMETRICS_TYPE = f"{OPENMETRICS}; version=1.0.0; charset=utf-8"
+TEXT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+Values = Mapping[cat.Labels, float]
+
+
+class Collector:
+    """A prometheus_client collector; one scrape is one committed moment of the ledger."""
+
+    def __init__(self, totals: Callable[[], Totals], live: Callable[[], Live]) -> None:
+        """`totals` and `live` are asked once per scrape, by the scraping thread."""
+        self._totals = totals
+        self._live = live
+
+    def collect(self) -> Iterator[Family]:
+        """Every family of the catalogue, in its order. Raises LedgerError or StateError."""
+        totals, live = self._totals(), self._live()
+        yield from _release_families(totals)
+        yield from _span_families(totals, live)
+        yield from _health_families(totals, live)
+
+    def render(self, accept: str) -> tuple[bytes, str]:
+        """The page and its content type, as OpenMetrics where the Accept header prefers it."""
+        registry = CollectorRegistry(auto_describe=False)
+        registry.register(self)
+        if prefers_openmetrics(accept):
+            # Our names are plain, so nothing needs escaping and the quick path is right.
+            page: bytes = openmetrics_format(registry, ALLOWUTF8)  # type: ignore[no-untyped-call]
+            return page, OPENMETRICS_TYPE
+        return text_format(registry), TEXT_TYPE
+
+    def describe(self) -> Iterable[Family]:
+        """Nothing ahead of time: names are unique by construction."""
+        return ()
+
+
+class _Preference(NamedTuple):
+    openmetrics: float
+    text: float
+
+
+def prefers_openmetrics(accept: str) -> bool:
+    """Whether an Accept header ranks OpenMetrics at least as high as plain text."""
+    best = _Preference(0.0, 0.0)
+    for offer in accept.lower().split(","):
+        kind, *parameters = (part.strip() for part in offer.split(";"))
+        quality = _quality(parameters)
+        if kind == OPENMETRICS and _version(parameters) in (None, "1.0.0", "0.0.1"):
+            best = _Preference(max(best.openmetrics, quality), best.text)
+        elif kind in ("text/plain", "text/*"):
+            best = _Preference(best.openmetrics, max(best.text, quality))
+    return best.openmetrics > 0 and best.openmetrics >= best.text
+
+
+def _quality(parameters: Sequence[str]) -> float:
+    for parameter in parameters:
+        if parameter.startswith("q="):
+            try:
+                return float(parameter[2:])
+            except ValueError:
+                return 0.0
+    return 1.0
+
+
+def _version(parameters: Sequence[str]) -> str | None:
+    for parameter in parameters:
+        if parameter.startswith("version="):
+            return parameter[8:].strip('"')
+    return None
+
+
+def _release_families(totals: Totals) -> Iterator[Family]:
+    releases = [release.name for release in totals.releases]
+    for metric in cat.BY_RELEASE:
+        yield _counter(metric, _with_zeros(metric, totals.family(metric.family), releases))
+    yield _latency(totals, releases)
+    info = _family(cat.RELEASE_INFO)
+    first_seen = _family(cat.FIRST_SEEN)
+    for release in totals.releases:
+        _add(info, cat.RELEASE_INFO, (release.name, release.model), 1, "_info")
+        if release.first_seen_s is not None:
+            _add(first_seen, cat.FIRST_SEEN, (release.name,), release.first_seen_s)
+    yield info
+    yield first_seen
+    yield _counter(cat.CORRECTIONS, _with_zeros(cat.CORRECTIONS, totals.family("corrections")))
+
+
+def _span_families(totals: Totals, live: Live) -> Iterator[Family]:
+    counts = outcomes(totals, live)
+    spans = dict.fromkeys(cat.SPAN_OUTCOMES, 0.0)
+    by_kind: dict[str, dict[cat.Labels, float]] = {"dropped": {}, "rejected": {}, "fault": {}}
+    for name, value in counts.items():
+        kind, _, why = name.partition(":")
+        if kind in spans:
+            spans[kind] += value
+        if why and kind in by_kind:
+            by_kind[kind][(label_value(why),)] = value
+    yield _counter(cat.SPANS, {(outcome,): value for outcome, value in spans.items()})
+    yield _counter(cat.DROPPED_SPANS, by_kind["dropped"])
+    yield _counter(cat.REJECTED, by_kind["rejected"])
+    faults = by_kind["fault"]
+    quarantined = sum(totals.family("quarantined").values())
+    faults[("quarantined_row",)] = faults.get(("quarantined_row",), 0.0) + quarantined
+    yield _counter(cat.FAULTS_TOTAL, _with_zeros(cat.FAULTS_TOTAL, faults))
+    yield _counter(cat.EXPIRED, {(): counts.get("reports:expired", 0)})
+    yield _counter(cat.OVERFLOW, _with_zeros(cat.OVERFLOW, totals.family("overflow")))
+
+
+def _health_families(totals: Totals, live: Live) -> Iterator[Family]:
+    yield _gauge(cat.OPEN_CONVERSATIONS, {(): live.open_conversations})
+    yield _gauge(cat.OPEN_TURNS, {(): live.open_turns})
+    yield _gauge(cat.OPEN_SPANS, {(): live.open_spans})
+    yield _gauge(cat.SPOOL_ROWS, {(): totals.spool_rows})
+    yield _gauge(cat.SPOOL_BYTES, {(): totals.spool_bytes})
+    yield _gauge(cat.REMEMBERED, {(): totals.remembered})
+    waiting: dict[cat.Labels, float] = {(label_value(s),): n for s, n in totals.sinks.items()}
+    yield _gauge(cat.SINK_PENDING, waiting)
+    dropped = dict.fromkeys(waiting, 0.0)
+    for (sink,), lost in totals.family("sink_dropped").items():
+        dropped[(label_value(sink),)] = lost
+    yield _counter(cat.SINK_DROPPED, dropped)
+    if live.cache_hits is not None and live.cache_misses is not None:
+        yield _counter(cat.CACHE, {("hit",): live.cache_hits, ("miss",): live.cache_misses})
+    yield _lags(live)
+    build = _family(cat.BUILD_INFO)
+    _add(build, cat.BUILD_INFO, (label_value(live.version),), 1, "_info")
+    yield build
+
+
+def outcomes(totals: Totals, live: Live) -> dict[str, int]:
+    """Span, payload and fault outcomes of the ledger and of the process, added up."""
+    counts = {name: value for (name,), value in totals.family("counts").items()}
+    for name, value in live.counts.items():
+        counts[name] = counts.get(name, 0) + value
+    return dict(sorted(counts.items()))
+
+
+def _with_zeros(
+    metric: cat.Metric, values: Values, releases: Sequence[str] | None = None
+) -> dict[cat.Labels, float]:
+    """The declared label values at 0, and over them what was counted for live releases."""
+    if releases is None:
+        filled: dict[cat.Labels, float] = dict.fromkeys(metric.zeros, 0)
+        filled.update(values)
+        return filled
+    filled = {(release, *zero): 0 for release in releases for zero in metric.zeros}
+    live = set(releases)
+    filled.update({labels: value for labels, value in values.items() if labels[0] in live})
+    return filled
+
+
+def _family(metric: cat.Metric) -> Family:
+    return Family(metric.name, metric.help, metric.kind, metric.unit)
+
+
+def _add(
+    family: Family, metric: cat.Metric, labels: cat.Labels, value: float, suffix: str = ""
+) -> None:
+    named = dict(zip(metric.labels, labels, strict=True))
+    family.samples.append(Sample(metric.name + suffix, named, value))
+
+
+def _counter(metric: cat.Metric, values: Values) -> Family:
+    family = _family(metric)
+    for labels, value in values.items():
+        _add(family, metric, labels, value * metric.scale if value else 0, "_total")
+    return family
+
+
+def _gauge(metric: cat.Metric, values: Values) -> Family:
+    family = _family(metric)
+    for labels, value in values.items():
+        _add(family, metric, labels, value)
+    return family
+
+
+def _latency(totals: Totals, releases: Sequence[str]) -> Family:
+    family = _family(cat.LATENCY)
+    buckets, sums = totals.family("latency"), totals.family("latency_sum")
+    for release in releases:
+        for zero in cat.LATENCY.zeros:
+            labels = (release, *zero)
+            counts = [buckets.get((*labels, str(index)), 0) for index in range(len(cat.BUCKETS))]
+            total = sums.get(labels, 0) * cat.LATENCY.scale
+            _add_histogram(family, cat.LATENCY, labels, cat.BUCKETS, counts, total)
+    return family
+
+
+def _lags(live: Live) -> Family:
+    family = _family(cat.LAG)
+    bounds = (*(f"{bound:g}" for bound in LAG_BUCKETS_S), "+Inf")
+    for (stage,) in cat.LAG.zeros:
+        lag = live.lags.get(stage)
+        counts = lag.buckets if lag else (0,) * len(bounds)
+        total = lag.sum_s if lag else 0.0
+        _add_histogram(family, cat.LAG, (stage,), bounds, counts, total)
+    return family
+
+
+def _add_histogram(
+    family: Family,
+    metric: cat.Metric,
+    labels: cat.Labels,
+    bounds: Sequence[str],
+    counts: Sequence[int],
+    total: float,
+) -> None:
+    named = dict(zip(metric.labels, labels, strict=True))
+    running = 0
+    for bound, count in zip(bounds, counts, strict=True):
+        running += count
+        family.samples.append(Sample(f"{metric.name}_bucket", {**named, "le": bound}, running))
+    family.samples.append(Sample(f"{metric.name}_count", named, running))
+    family.samples.append(Sample(f"{metric.name}_sum", named, total))

@@ -1,0 +1,51 @@
+"""What exposition shows beside the ledger: the process's own state at this moment."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import Final
+
+import msgspec
+
+LAG_BUCKETS_S: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+
+
+class Lag(msgspec.Struct, frozen=True):
+    """How often a lag fell into each bucket; the last one is beyond every bound."""
+
+    buckets: tuple[int, ...] = (0,) * (len(LAG_BUCKETS_S) + 1)
+    sum_s: float = 0.0
+
+
+class LagGauge:
+    """Gathers lags for one stage. One thread observes, any thread reads."""
+
+    def __init__(self) -> None:
+        self._buckets = [0] * (len(LAG_BUCKETS_S) + 1)
+        self._sum_s = 0.0
+
+    def observe(self, lag_s: float) -> None:
+        """Count one lag; a negative one, from a clock set back, counts as zero."""
+        lag_s = max(lag_s, 0.0)
+        self._buckets[bisect_left(LAG_BUCKETS_S, lag_s)] += 1
+        self._sum_s += lag_s
+
+    def read(self) -> Lag:
+        """What was observed since the start."""
+        return Lag(tuple(self._buckets), self._sum_s)
+
+
+class Live(msgspec.Struct, frozen=True):
+    """Gauges, and counts that started with the process."""
+
+    open_conversations: int = 0
+    open_turns: int = 0
+    open_spans: int = 0
+    cache_hits: int | None = None
+    """Of the embedding cache; None where no encoder is used, and then nothing is shown."""
+    cache_misses: int | None = None
+    lags: dict[str, Lag] = {}
+    """Time from a turn's close to its commit, by stage: `rules`, `judge`."""
+    counts: dict[str, int] = {}
+    """Outcomes beside the ledger's, by the same names; for what cannot wait for a commit."""
+    version: str = "unknown"
