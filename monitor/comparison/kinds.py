@@ -56,8 +56,8 @@ _FORMATS: Final[dict[str, Kind]] = {
 _LITERAL: Final = frozenset(
     split(
         "password passwd pwd passphrase secret token credential credentials apikey otp pin hash "
-        "checksum signature path filepath file filename folder dir directory sql regex regexp pattern "
-        "expression formula script source_code"
+        "checksum signature path filepath file filename folder dir directory sql regex regexp "
+        "pattern expression formula script"
     )
 )
 _LITERAL_PAIRS: Final = frozenset(
@@ -74,8 +74,8 @@ _LITERAL_PAIRS: Final = frozenset(
 )
 _ID: Final = frozenset(
     split(
-        "id ids uid uuid guid sku isbn iban bic swift vin ssn ein imei asin doi handle username login "
-        "zip zipcode postcode serial barcode ticker symbol hostname"
+        "id ids uid uuid guid sku isbn iban bic swift vin ssn ein imei asin doi handle username "
+        "login zip zipcode postcode serial barcode ticker symbol hostname"
     )
 )
 _ID_PAIRS: Final = frozenset(
@@ -98,8 +98,8 @@ _ID_PAIRS: Final = frozenset(
 }
 _PLACE: Final = frozenset(
     split(
-        "location locations city cities place places town region state province country county area "
-        "destination origin venue neighborhood district departure arrival"
+        "location locations city cities place places town region state province country county "
+        "area destination origin venue neighborhood district departure arrival"
     )
 )
 _RATIO: Final = frozenset(
@@ -110,8 +110,8 @@ _RATIO: Final = frozenset(
 )
 _MONEY: Final = frozenset(
     split(
-        "amount price cost fee budget salary revenue income balance payment total value worth spend "
-        "fare rent wage profit sales valuation capital"
+        "amount price cost fee budget salary revenue income balance payment total value worth "
+        "spend fare rent wage profit sales valuation capital"
     )
 )
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")

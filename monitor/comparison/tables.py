@@ -54,6 +54,12 @@ CURRENCY_SYMBOLS: Final = {
 }
 """A code with a question mark has more than one reading."""
 
+READINGS: Final = {
+    "USD?": ("USD", "CAD", "AUD", "NZD", "SGD", "HKD", "MXN"),
+    "JPY?": ("JPY", "CNY"),
+}
+"""What an ambiguous sign may stand for, the usual one first."""
+
 _CURRENCY_NAMES: Final = {
     "USD": "usd us dollar|us dollars|american dollar|american dollars|u.s. dollars",
     "USD?": "dollar|dollars|bucks",

@@ -12,6 +12,7 @@ from monitor.comparison.literals import looks_like_id, same_address, same_id, sa
 from monitor.comparison.numbers import Quantity, in_base, number_of, quantity_of
 from monitor.comparison.places import same_place
 from monitor.comparison.rung import Pair, decided, different, same, unsure
+from monitor.comparison.tables import READINGS
 from monitor.comparison.words import alias_of, folded, spaced
 from monitor.model import JsonValue
 from monitor.verdict import Similarity
@@ -154,9 +155,14 @@ def _across_dimensions(expected: Quantity, actual: Quantity) -> bool | None:
     if expected.dimension is None or actual.dimension is None:
         # One side leaves the unit to the field: equal figures may be meant in another unit.
         return None
-    names = {expected.dimension.rstrip("?"), actual.dimension.rstrip("?")}
-    if "?" in expected.dimension + actual.dimension:
-        return True if len(names) == 1 else None
+    for one, other in (
+        (expected.dimension, actual.dimension),
+        (actual.dimension, expected.dimension),
+    ):
+        if one in READINGS:
+            # A dollar sign beside a plain "USD" is that; beside another dollar it may be.
+            usual, *rarer = READINGS[one]
+            return True if other == usual else None if other in rarer else False
     return False
 
 
@@ -187,7 +193,7 @@ def _close(one: Fraction, other: Fraction) -> bool:
 def _with_null(pair: Pair) -> Similarity:
     other = pair.actual if pair.expected is None else pair.expected
     default = (pair.hint.schema or {}).get("default")
-    if isinstance(other, str) and folded(other) in _EMPTY:
+    if (isinstance(other, str) and folded(other) in _EMPTY) or other in ([], {}):
         return unsure("null: unsure")
     if default is not None and other == default:
         return unsure("null: unsure")
