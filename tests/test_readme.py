@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 import pytest
 
+from monitor.exposition import catalogue
+
 ROOT = Path(__file__).resolve().parents[1]
 FENCE = re.compile(r"^```(\w*)(?: file=([\w.-]+))?\n(.*?)^```$", re.M | re.S)
 READ_ONLY = {"", "sh", "promql"}
@@ -108,6 +110,19 @@ def test_each_verb_that_the_readme_names_is_one_of_makes():
     named = set(re.findall(r"\bmake ([a-z]+)", "\n".join(b.text for b in README)))
     verbs = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M))
     assert named <= verbs
+
+
+def test_each_metric_of_the_readme_is_in_the_catalogue_with_its_labels():
+    known = {
+        metric.name + ("_total" if metric.kind == "counter" else ""): metric.labels
+        for metric in vars(catalogue).values()
+        if isinstance(metric, catalogue.Metric)
+    }
+    text = (ROOT / "README.md").read_text()
+    rows = re.findall(r"^\| `(agent_monitor_\w+)` \| ([^|]*) \|", text, re.M)
+    told = {name: tuple(re.findall(r"`(\w+)`", labels)) for name, labels in rows}
+    assert told
+    assert told.items() <= known.items()
 
 
 def test_each_file_that_the_readme_names_is_there():
