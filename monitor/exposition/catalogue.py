@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from monitor.ledger.totals import LATENCY_BUCKETS_S, VERDICT_LABELS
+from monitor.ledger.tally import LATENCY_BUCKETS_S, VERDICT_LABELS
 from monitor.verdict import BASES, CHAINS, REASONS, SUB_METRIC_OF, UNSCORED_WHYS
 
 PREFIX: Final = "agent_monitor_"
@@ -230,11 +230,6 @@ OPEN_SPANS: Final = Metric(
 SPOOL_ROWS: Final = Metric(_name("spool_rows"), "gauge", "Accepted batches that wait to be scored.")
 SPOOL_BYTES: Final = Metric(
     _name("spool_bytes"), "gauge", "Bytes of the batches that wait to be scored.", unit="bytes"
-)
-REMEMBERED: Final = Metric(
-    _name("remembered_conversations"),
-    "gauge",
-    "Conversations that are recognised when they come again.",
 )
 SINK_PENDING: Final = Metric(
     _name("sink_pending_reports"), "gauge", "Reports that wait for a sink.", ("sink",)

@@ -132,7 +132,6 @@ def _health_families(totals: Totals, live: Live) -> Iterator[Family]:
     yield _gauge(cat.OPEN_SPANS, {(): live.open_spans})
     yield _gauge(cat.SPOOL_ROWS, {(): totals.spool_rows})
     yield _gauge(cat.SPOOL_BYTES, {(): totals.spool_bytes})
-    yield _gauge(cat.REMEMBERED, {(): totals.remembered})
     waiting: dict[cat.Labels, float] = {(label_value(s),): n for s, n in totals.sinks.items()}
     yield _gauge(cat.SINK_PENDING, waiting)
     dropped = dict.fromkeys(waiting, 0.0)

@@ -14,10 +14,9 @@ class Counters(Participant):
     """Sums by family and labels. Integers, so that no order of adding changes a sum."""
 
     def __init__(self, db: Database) -> None:
-        """Join the transactions of `db`."""
+        """Write to `db`, when the ledger that owns this says so."""
         self._db = db
         self._deltas: dict[tuple[str, Labels], int] = {}
-        db.join(self)
 
     def add(self, family: str, labels: Labels, amount: int = 1) -> None:
         """Raise one counter when the open transaction commits; `amount` is 0 or more."""

@@ -11,7 +11,31 @@ import msgspec
 from monitor.errors import StateError
 from monitor.ledger.database import Database, Participant
 
+PRUNE_ROWS: Final = 5000
+
 _KEY_BYTES: Final = 16
+_FIND: Final = (
+    "SELECT revision, started_s, counted, stratum, r, a, turns FROM conversations WHERE key = ?"
+)
+_FIND_TOMBSTONE: Final = (
+    "SELECT revision, started_s, 1, NULL, 0, 0, NULL FROM tombstones WHERE key = ?"
+)
+_KEEP: Final = (
+    "INSERT OR REPLACE INTO conversations"
+    " (key, revision, started_s, counted, stratum, r, a, stamped_s, turns)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)"
+)
+_STAMP: Final = "UPDATE conversations SET stamped_s = ? WHERE stamped_s IS NULL"
+_OLD: Final = "FROM conversations WHERE stamped_s < ? ORDER BY stamped_s, key LIMIT ?"
+_BURY: Final = (
+    "INSERT OR REPLACE INTO tombstones (key, revision, started_s, stamped_s)"
+    f" SELECT key, revision, started_s, stamped_s {_OLD}"
+)
+_CLEAR: Final = f"DELETE FROM conversations WHERE key IN (SELECT key {_OLD})"
+_FORGET: Final = (
+    "DELETE FROM tombstones WHERE key IN"
+    " (SELECT key FROM tombstones WHERE stamped_s < ? ORDER BY stamped_s LIMIT ?)"
+)
 _TURNS: Final = msgspec.msgpack.Decoder(dict[str, int])
 _ENCODE: Final = msgspec.msgpack.Encoder().encode
 
@@ -37,10 +61,9 @@ class Memories(Participant):
     """Memories by conversation id, read on demand and written once per transaction."""
 
     def __init__(self, db: Database) -> None:
-        """Join the transactions of `db`."""
+        """Write to `db`, when the ledger that owns this says so."""
         self._db = db
         self._kept: dict[bytes, Memory] = {}
-        db.join(self)
 
     def find(self, conversation_id: str) -> Memory | None:
         """The memory of a conversation; None when it is new, or forgotten."""
@@ -48,11 +71,7 @@ class Memories(Participant):
         kept = self._kept.get(key)
         if kept is not None:
             return kept
-        rows = self._db.rows(
-            "SELECT revision, started_s, counted, stratum, r, a, turns FROM conversations"
-            " WHERE key = ?",
-            (key,),
-        )
+        rows = self._db.rows(_FIND, (key,)) or self._db.rows(_FIND_TOMBSTONE, (key,))
         if not rows:
             return None
         revision, started_s, counted, stratum, roots, at_risk, turns = rows[0]
@@ -65,36 +84,26 @@ class Memories(Participant):
     def prune(self, now: float, retain_s: float, tombstone_s: float) -> None:
         """Shrink memories untouched for `retain_s` to tombstones; drop those of `tombstone_s`.
 
-        The first call after a fold only stamps what was folded, so that no fold needs a clock.
+        Works off a bounded number of each at a time. What was folded since the last call is only
+        stamped by this one, so that no fold needs a clock.
         """
         self.before_commit()
         self._kept.clear()
-        self._db.execute(
-            "UPDATE conversations SET turns = NULL WHERE stamped_s < ? AND turns IS NOT NULL",
-            (now - retain_s,),
-        )
-        self._db.execute("DELETE FROM conversations WHERE stamped_s < ?", (now - tombstone_s,))
-        self._db.execute("UPDATE conversations SET stamped_s = ? WHERE stamped_s IS NULL", (now,))
+        self._db.execute(_STAMP, (now,))
+        old = (now - retain_s, PRUNE_ROWS)
+        self._db.execute(_BURY, old)
+        self._db.execute(_CLEAR, old)
+        self._db.execute(_FORGET, (now - tombstone_s, PRUNE_ROWS))
 
     def before_commit(self) -> None:
         """Write what changed."""
         if self._kept:
             self._db.executemany(
-                "INSERT OR REPLACE INTO conversations"
-                " (key, revision, started_s, counted, stratum, r, a, stamped_s, turns)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)",
+                _KEEP,
                 [
-                    (
-                        key,
-                        m.revision,
-                        m.started_s,
-                        m.counted,
-                        m.stratum,
-                        m.roots,
-                        m.at_risk,
-                        _ENCODE(m.turns),
-                    )
+                    (key, m.revision, m.started_s, m.counted, m.stratum, m.roots, m.at_risk, turns)
                     for key, m in self._kept.items()
+                    for turns in (_ENCODE(m.turns),)
                 ],
             )
 

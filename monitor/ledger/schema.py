@@ -50,7 +50,6 @@ _FIRST: Final = (
         ra INTEGER NOT NULL DEFAULT 0,
         aa INTEGER NOT NULL DEFAULT 0,
         UNIQUE (slot, evaluator, chain))""",
-    # `turns` NULL: a tombstone, which only keeps an old report from being counted again.
     """CREATE TABLE conversations (
         key BLOB PRIMARY KEY,
         revision INTEGER NOT NULL,
@@ -60,8 +59,15 @@ _FIRST: Final = (
         r INTEGER NOT NULL,
         a INTEGER NOT NULL,
         stamped_s REAL,
-        turns BLOB) WITHOUT ROWID""",
+        turns BLOB NOT NULL) WITHOUT ROWID""",
     "CREATE INDEX conversations_stamped ON conversations (stamped_s)",
+    # Keep an old report from being counted again, after its turns are forgotten.
+    """CREATE TABLE tombstones (
+        key BLOB PRIMARY KEY,
+        revision INTEGER NOT NULL,
+        started_s REAL,
+        stamped_s REAL NOT NULL) WITHOUT ROWID""",
+    "CREATE INDEX tombstones_stamped ON tombstones (stamped_s)",
     """CREATE TABLE outbox (
         seq INTEGER PRIMARY KEY AUTOINCREMENT,
         report BLOB NOT NULL)""",

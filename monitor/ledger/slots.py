@@ -39,7 +39,6 @@ class ReleaseSlots(Participant):
         self._slots: dict[str, _Slot] = {}
         self._names: dict[str, str] = {}
         self._load()
-        db.join(self)
 
     def slot(self, release: str, model: str | None, started_s: float | None) -> int:
         """The slot that a report of this release counts in; OTHER_SLOT when there is no room."""

@@ -61,8 +61,6 @@ class Totals(msgspec.Struct, frozen=True):
     spool_bytes: int
     sinks: dict[str, int]
     """Reports that wait, by sink."""
-    remembered: int
-    """Conversations that can still be recognised."""
 
     def family(self, name: str) -> dict[Labels, int]:
         """One family's counters; empty when nothing was counted."""
@@ -102,7 +100,6 @@ def read_totals(reader: Reader) -> Totals:
             spool_rows=spool_rows,
             spool_bytes=spool_bytes,
             sinks=_sinks(view),
-            remembered=view.rows("SELECT count(*) FROM conversations")[0][0],
         )
 
 

@@ -29,11 +29,10 @@ class Statistics(Participant):
     """
 
     def __init__(self, db: Database) -> None:
-        """Join the transactions of `db`."""
+        """Write to `db`, when the ledger that owns this says so."""
         self._db = db
         self._strata: dict[tuple[int, str, int], int] = {}
         self._deltas: dict[int, Sums] = {}
-        db.join(self)
 
     def stratum(self, slot: int, evaluator: str, chain: int) -> int:
         """The number of a stratum, given on first use."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 
@@ -15,27 +14,9 @@ from monitor.ledger.memory import Memories, Memory
 from monitor.ledger.slots import OTHER_SLOT, ReleaseSlots
 from monitor.ledger.snapshot import Totals, read_totals
 from monitor.ledger.statistics import Statistics
-from monitor.verdict import BASES, CHAINS, REASONS, UNSCORED_WHYS, Report, Verdict
+from monitor.ledger.tally import PASS, ROOT, VERDICT_LABELS, WITHDRAWN, Tally, code_of
+from monitor.verdict import CHAINS, Report
 
-VerdictLabel = Literal["pass", "root_fail", "cascade_fail", "unscored", "withdrawn"]
-VERDICT_LABELS: Final[tuple[VerdictLabel, ...]] = (
-    "pass",
-    "root_fail",
-    "cascade_fail",
-    "unscored",
-    "withdrawn",
-)
-"""By code. `withdrawn` is only ever a correction: a later revision no longer has the turn."""
-PASS, ROOT, CASCADE, UNSCORED, WITHDRAWN = range(5)
-
-LATENCY_BUCKETS_S: Final = (1.0, 2.0, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0)
-MICRO: Final = 1_000_000
-"""Scores and seconds are summed in millionths, so that sums are exact in any order."""
-
-_LATENCY_CEILING_S: Final = 1e9
-_REASONS: Final = frozenset(REASONS)
-_BASES: Final = frozenset(BASES)
-_WHYS: Final = frozenset(UNSCORED_WHYS)
 _CHAIN_NO: Final = {chain: number for number, chain in enumerate(CHAINS)}
 
 
@@ -73,11 +54,13 @@ class Ledger(Participant):
         self._names: set[str] = set()
         self._pruned_s: float | None = None
         self._counters = Counters(db)
+        self._tally = Tally(self._counters)
         self._memories = Memories(db)
         self._statistics = Statistics(db)
         self._slots = ReleaseSlots(
             db, self._limits.releases, self._limits.release_idle_s, self._limits.release_ttl_s
         )
+        self._parts = (self._counters, self._memories, self._statistics, self._slots)
         self._load()
         db.join(self)
 
@@ -127,8 +110,22 @@ class Ledger(Participant):
         self._slots.tick(now)
         self._memories.prune(now, limits.retain_s, limits.tombstone_s)
 
+    def before_commit(self) -> None:
+        """Write what the parts have gathered."""
+        self._tally.drain()
+        for part in self._parts:
+            part.before_commit()
+
+    def committed(self) -> None:
+        """What the parts have gathered is durable."""
+        for part in self._parts:
+            part.committed()
+
     def rolled_back(self) -> None:
-        """Go back to the places in the file."""
+        """Go back to what the file holds."""
+        self._tally.forget()
+        for part in self._parts:
+            part.rolled_back()
         self._pruned_s = None
         self._load()
 
@@ -175,10 +172,10 @@ class Ledger(Participant):
             turn_id = verdict.turn_id
             if turn_id in after:
                 continue
-            code = after[turn_id] = _code(verdict)
+            code = after[turn_id] = code_of(verdict)
             known = before.get(turn_id)
             if known is None:
-                self._count_turn(verdict, code, slot)
+                self._tally.count_turn(verdict, code, slot)
             elif known != code:
                 self._correct(known, code)
         for turn_id, known in before.items():
@@ -191,64 +188,19 @@ class Ledger(Participant):
     def _correct(self, known: int, code: int) -> None:
         self._counters.add("corrections", (VERDICT_LABELS[known], VERDICT_LABELS[code]))
 
-    def _count_turn(self, verdict: Verdict, code: int, slot: str) -> None:
-        add = self._counters.add
-        chain = verdict.chain
-        add("turns", (slot, chain, verdict.turn_type, VERDICT_LABELS[code]))
-        if code == UNSCORED:
-            add("unscored", (slot, self._known(verdict.why, _WHYS, "why")))
-            return
-        add("scored", (slot, self._known(verdict.basis, _BASES, "basis")))
-        if code != CASCADE:
-            add("at_risk", (slot, chain))
-        if code != PASS:
-            reason = self._known(verdict.failure_reason, _REASONS, "reason")
-            add("failures", (slot, chain, reason, "root" if code == ROOT else "inherited"))
-            if verdict.detail is not None:
-                add("failure_details", (slot, reason, verdict.detail))
-        for name, score in verdict.scores.items():
-            if math.isfinite(score):
-                add("sub_metric_turns", (slot, name))
-                add("sub_metric_score", (slot, name), round(min(max(score, 0.0), 1.0) * MICRO))
-
-    def _known(self, value: str | None, known: frozenset[str], label: str) -> str:
-        if value in known:
-            return str(value)
-        self._counters.add("overflow", (label,))
-        return OTHER
-
     def _fold_closed(self, memory: Memory, report: Report, slot: int) -> None:
-        codes = memory.turns or {}
-        roots = sum(1 for code in codes.values() if code == ROOT)
-        at_risk = roots + sum(1 for code in codes.values() if code == PASS)
+        verdicts = list((memory.turns or {}).values())
+        roots = verdicts.count(ROOT)
+        at_risk = roots + verdicts.count(PASS)
         chain_no = _CHAIN_NO[report.chain_length]
         stratum = self._statistics.stratum(slot, report.evaluator, chain_no)
         self._statistics.move(
             (memory.stratum, memory.roots, memory.at_risk), (stratum, roots, at_risk)
         )
         memory.stratum, memory.roots, memory.at_risk = stratum, roots, at_risk
-        if memory.counted:
-            return
-        memory.counted = True
-        outcome = "unscored" if report.test_pass is None else "pass" if report.test_pass else "fail"
-        labels = (str(slot), report.chain_length, outcome)
-        self._counters.add("conversations", labels)
-        latency_s = report.latency_s
-        if latency_s is not None and math.isfinite(latency_s) and latency_s >= 0:
-            self._observe(labels, min(latency_s, _LATENCY_CEILING_S))
-
-    def _observe(self, labels: tuple[str, str, str], latency_s: float) -> None:
-        bucket = sum(1 for bound in LATENCY_BUCKETS_S if latency_s > bound)
-        self._counters.add("latency", (*labels, str(bucket)))
-        self._counters.add("latency_sum", labels, round(latency_s * MICRO))
-
-
-def _code(verdict: Verdict) -> int:
-    if verdict.verdict == "pass":
-        return PASS
-    if verdict.verdict == "unscored":
-        return UNSCORED
-    return CASCADE if verdict.is_inherited else ROOT
+        if not memory.counted:
+            memory.counted = True
+            self._tally.count_closed(report, str(slot))
 
 
 def _later(one: float | None, other: float | None) -> float | None:
