@@ -8,9 +8,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
+IN_CI = os.environ.get("CI") == "true"
+
+# A busy machine is no reason to fail, and in CI a change must fail for what it changed only.
+settings.register_profile(
+    "house", deadline=None, derandomize=IN_CI, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("house")
 
 
 @pytest.fixture(scope="session")
@@ -39,7 +47,7 @@ def require_tool() -> Callable[[str], str]:
         path = shutil.which(tool)
         if path is None:
             message = f"{tool} is not installed"
-            if os.environ.get("CI") == "true":
+            if IN_CI:
                 pytest.fail(f"{message}; .ci/run must install it")
             pytest.skip(message)
         return path

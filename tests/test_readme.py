@@ -7,6 +7,7 @@ written for the later ones. `sh`, `promql` and plain blocks are for reading.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -110,6 +111,17 @@ def test_each_verb_that_the_readme_names_is_one_of_makes():
     named = set(re.findall(r"\bmake ([a-z]+)", "\n".join(b.text for b in README)))
     verbs = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M))
     assert named <= verbs
+
+
+def test_each_query_of_the_readme_is_valid(folder, require_tool):
+    rules = [
+        {"record": f"readme:query:number{number}", "expr": block.text}
+        for number, block in enumerate(b for b in README if b.language == "promql")
+    ]
+    (folder / "rules.json").write_text(json.dumps({"groups": [{"name": "readme", "rules": rules}]}))
+    done = shell(f"{require_tool('promtool')} check rules rules.json", folder)
+    assert rules
+    assert done.returncode == 0, done.stdout
 
 
 def test_each_metric_of_the_readme_is_in_the_catalogue_with_its_labels():
