@@ -116,6 +116,7 @@ def test_the_containers_ports_and_paths_are_those_of_the_settings(stages):
     assert f"http://{defaults.metrics.listen}/healthz" in only(last, "HEALTHCHECK")
     environment = dict(pair.split("=", 1) for pair in only(last, "ENV").split())
     assert load(None, environment).ledger.path == Path(STATE) / "ledger.sqlite3"
+    assert environment["HOME"] == STATE, "a user without a passwd entry has no home of its own"
     assert only(last, "ENTRYPOINT") == '["agent-monitor"]'
 
 
