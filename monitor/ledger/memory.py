@@ -26,12 +26,15 @@ _KEEP: Final = (
     " VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)"
 )
 _STAMP: Final = "UPDATE conversations SET stamped_s = ? WHERE stamped_s IS NULL"
-_OLD: Final = "FROM conversations WHERE stamped_s < ? ORDER BY stamped_s, key LIMIT ?"
 _BURY: Final = (
     "INSERT OR REPLACE INTO tombstones (key, revision, started_s, stamped_s)"
-    f" SELECT key, revision, started_s, stamped_s {_OLD}"
+    " SELECT key, revision, started_s, stamped_s FROM conversations"
+    " WHERE stamped_s < ? ORDER BY stamped_s, key LIMIT ?"
 )
-_CLEAR: Final = f"DELETE FROM conversations WHERE key IN (SELECT key {_OLD})"
+_CLEAR: Final = (
+    "DELETE FROM conversations WHERE key IN"
+    " (SELECT key FROM conversations WHERE stamped_s < ? ORDER BY stamped_s, key LIMIT ?)"
+)
 _FORGET: Final = (
     "DELETE FROM tombstones WHERE key IN"
     " (SELECT key FROM tombstones WHERE stamped_s < ? ORDER BY stamped_s LIMIT ?)"
