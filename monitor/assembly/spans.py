@@ -1,0 +1,125 @@
+"""The spans of one trace, each identity once, whatever was delivered and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from monitor.model import AgentSpan, Message
+
+Arrival: TypeAlias = Literal["new", "duplicate", "conflict"]
+_ONE_TELLS: Final = (
+    *("conversation_id", "agent", "release", "model", "system", "call", "error_type"),
+    *("tool_definitions", "usage", "expected"),
+)
+
+
+class SpanSet:
+    """Collects spans by span id; equal sets of spans end equal after any order of arrival."""
+
+    def __init__(self, spans: Iterable[AgentSpan] = ()) -> None:
+        self._spans: dict[str, AgentSpan] = {}
+        self._details: dict[str, list[AgentSpan]] = {}
+        self._detail_count = 0
+        for span in spans:
+            self.add(span)
+
+    def __len__(self) -> int:
+        return len(self._spans) + self._detail_count
+
+    def __iter__(self) -> Iterator[AgentSpan]:
+        """Spans, then details, as they were delivered: unmerged."""
+        yield from self._spans.values()
+        for details in self._details.values():
+            yield from details
+
+    def add(self, span: AgentSpan) -> Arrival:
+        """Take one span in. `conflict`: same identity, other content; the fuller one is kept."""
+        if span.detail:
+            return self._add_detail(span)
+        known = self._spans.get(span.span_id)
+        if known is None:
+            self._spans[span.span_id] = span
+            return "new"
+        old, new = _encoded(known), _encoded(span)
+        if old == new:
+            return "duplicate"
+        if (span.end_ns, len(new), new) > (known.end_ns, len(old), old):
+            self._spans[span.span_id] = span
+        return "conflict"
+
+    def knows(self, span_id: str) -> bool:
+        """Whether a span, not only a detail of one, has this id."""
+        return span_id in self._spans
+
+    def remove(self, span_ids: Iterable[str]) -> None:
+        """Forget spans and their details."""
+        for span_id in span_ids:
+            self._spans.pop(span_id, None)
+            self._detail_count -= len(self._details.pop(span_id, ()))
+
+    def delivered(self, span_id: str) -> int:
+        """How many deliveries stand behind a merged span: itself and its details."""
+        return (span_id in self._spans) + len(self._details.get(span_id, ()))
+
+    def merged(self) -> list[AgentSpan]:
+        """Every span with its details merged in, by start time and span id."""
+        if self._details:
+            whole = dict(self._spans)
+            for span_id, details in self._details.items():
+                whole[span_id] = _with_details(self._spans.get(span_id), details)
+            spans = list(whole.values())
+        else:
+            spans = list(self._spans.values())
+        spans.sort(key=lambda span: (span.start_ns, span.span_id))
+        return spans
+
+    def _add_detail(self, span: AgentSpan) -> Arrival:
+        details = self._details.setdefault(span.span_id, [])
+        new = _encoded(span)
+        if any(_encoded(known) == new for known in details):
+            return "duplicate"
+        details.append(span)
+        self._detail_count += 1
+        return "new"
+
+
+def _encoded(span: AgentSpan) -> bytes:
+    try:
+        return msgspec.msgpack.encode(span)
+    except (OverflowError, UnicodeEncodeError):
+        return repr(span).encode("utf-8", "surrogatepass")
+
+
+def _with_details(span: AgentSpan | None, details: list[AgentSpan]) -> AgentSpan:
+    """The span with what it does not know filled from its details; a detail alone stands in."""
+    ordered = sorted(details, key=lambda detail: (detail.start_ns, _encoded(detail)))
+    if span is None:
+        span, *ordered = ordered
+        span = msgspec.structs.replace(span, detail=False)
+    filled: dict[str, object] = {
+        name: _first(ordered, name) for name in _ONE_TELLS if getattr(span, name) is None
+    }
+    for name in ("messages_in", "messages_out"):
+        if getattr(span, name) is None:
+            filled[name] = _joined(ordered, name)
+    holder = None if span.has_result else next((d for d in ordered if d.has_result), None)
+    if holder is not None:
+        filled |= {"result": holder.result, "has_result": True}
+    if span.kind == "other":
+        filled["kind"] = next((d.kind for d in ordered if d.kind != "other"), "other")
+    filled["truncated"] = span.truncated or any(detail.truncated for detail in ordered)
+    return msgspec.structs.replace(span, **filled)
+
+
+def _first(details: list[AgentSpan], name: str) -> object:
+    found = (getattr(detail, name) for detail in details)
+    return next((value for value in found if value is not None), None)
+
+
+def _joined(details: list[AgentSpan], name: str) -> tuple[Message, ...] | None:
+    parts = [getattr(detail, name) for detail in details]
+    known = [part for part in parts if part is not None]
+    return tuple(message for part in known for message in part) if known else None

@@ -1,0 +1,273 @@
+"""Events to turns: what was said, which call ran where, and with what result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from monitor.assembly.calls import answered, matched
+from monitor.assembly.flow import Event, call_of
+from monitor.assembly.histories import reply_of, tail_of
+from monitor.model import ActionTurn, AgentSpan, ResponseTurn, ToolCall, ToolResult, Turn, turn_id
+
+
+def turns_of(
+    conversation_id: str, root: AgentSpan | None, events: Sequence[Event]
+) -> tuple[Turn, ...]:
+    """The turns of one run, in order: a reply before the calls that were asked for with it."""
+    scopes = _scopes(events)
+    for scope in scopes.values():
+        scope.join_runs_to_calls()
+        scope.find_results()
+    top = scopes[None].items
+    _add_reply_of_root(top, root, events)
+    return tuple([item.turn(conversation_id) for item in _flat(top)])
+
+
+class _Say:
+    """A reply in the making."""
+
+    def __init__(self, span: AgentSpan, text: str | None, agent: str | None) -> None:
+        self.spans = [span]
+        self.text = text
+        self.agent = agent
+        self.media: tuple[str, ...] = ()
+
+    def turn(self, conversation_id: str) -> Turn:
+        span = self.spans[0]
+        return ResponseTurn(
+            turn_id=turn_id(conversation_id, span.span_id),
+            text=self.text,
+            agent=self.agent,
+            model=span.model,
+            span_ids=tuple(dict.fromkeys(span.span_id for span in self.spans)),
+            trace_id=span.trace_id,
+            start_ns=span.start_ns,
+            end_ns=max(span.start_ns, *(span.end_ns for span in self.spans)),
+            truncated=any(span.truncated for span in self.spans),
+            media=self.media,
+        )
+
+
+class _Act:
+    """A call in the making, from a message, a tool span, or both."""
+
+    def __init__(self, call: ToolCall, depth: int, agent: str | None) -> None:
+        self.call = call
+        self.depth = depth
+        self.agent = agent
+        self.asked_by: AgentSpan | None = None
+        self.number = 0
+        self.run: Event | None = None
+        self.answer: ToolResult | None = None
+        self.inner: list[_Say | _Act] = []
+
+    def take(self, done: _Act) -> None:
+        """Become one with the tool span that carried the call out."""
+        asked, self.run, self.inner = self.call, done.run, done.inner
+        self.agent = done.agent or self.agent
+        call = done.call
+        if call.arguments_state != "parsed" and asked.arguments_state != "absent":
+            call = msgspec.structs.replace(
+                call, arguments=asked.arguments, arguments_state=asked.arguments_state
+            )
+        if call.call_id is None:
+            call = msgspec.structs.replace(call, call_id=asked.call_id)
+        self.call = call
+
+    @property
+    def unanswered(self) -> bool:
+        if self.answer is not None:
+            return False
+        return self.run is None or not any(span.has_result for span in self._runs())
+
+    def turn(self, conversation_id: str) -> Turn:
+        runs, asked_by = self._runs(), self.asked_by
+        spans = runs or ([asked_by] if asked_by is not None else [])
+        first = spans[0]
+        identity = first.span_id if runs else f"{first.span_id}:{self.number}"
+        result, has_result, error = self._outcome(runs)
+        return ActionTurn(
+            turn_id=turn_id(conversation_id, identity),
+            call=self.call,
+            result=result,
+            has_result=has_result,
+            error_type=error,
+            agent=self.agent,
+            model=asked_by.model if asked_by is not None else first.model,
+            span_ids=tuple([span.span_id for span in spans]),
+            trace_id=first.trace_id,
+            depth=self.depth,
+            start_ns=first.start_ns if runs else max(first.start_ns, first.end_ns),
+            end_ns=max(first.start_ns, first.end_ns),
+            truncated=any(span.truncated for span in spans),
+        )
+
+    def _runs(self) -> list[AgentSpan]:
+        return [self.run.span, *self.run.twins] if self.run is not None else []
+
+    def _outcome(self, runs: Sequence[AgentSpan]) -> tuple[object, bool, str | None]:
+        error = next((span.error_type for span in runs if span.error_type), None)
+        told = next((span for span in runs if span.has_result), None)
+        if told is not None:
+            return told.result, True, error
+        if self.answer is not None:
+            return self.answer.result, True, error or ("error" if self.answer.is_error else None)
+        return None, False, error
+
+
+class _Scope:
+    """What happened inside one tool run, or outside of any."""
+
+    def __init__(self) -> None:
+        self.items: list[_Say | _Act] = []
+        self._asked: list[_Act] = []
+        self._done: list[_Act] = []
+        self._givens: list[tuple[int, AgentSpan]] = []
+
+    def model(self, event: Event) -> None:
+        span = event.span
+        self._givens.append((len(self._asked), span))
+        if event.depth == 0 and (say := _said(event)) is not None:
+            self.items.append(say)
+        calls = [call for message in span.messages_out or () for call in message.calls]
+        for number, call in enumerate(calls):
+            act = _Act(call, event.depth, event.agent)
+            act.asked_by, act.number = span, number
+            self._asked.append(act)
+            self.items.append(act)
+
+    def tool(self, event: Event) -> _Act:
+        act = _Act(call_of(event.span), event.depth, event.agent)
+        act.run = event
+        self._done.append(act)
+        self.items.append(act)
+        return act
+
+    def join_runs_to_calls(self) -> None:
+        """A tool span takes the place of the call that asked for it."""
+        if not self._asked or not self._done:
+            return
+        pairs = matched(self._asked, self._done)
+        for asked, done in pairs:
+            asked.take(done)
+        taken = {id(done) for _, done in pairs}
+        self.items = [item for item in self.items if id(item) not in taken]
+
+    def find_results(self) -> None:
+        """What no tool span told, a later model call's messages may."""
+        for asked_so_far, span in self._givens:
+            acts = self._asked[:asked_so_far]
+            if any(act.unanswered for act in acts):
+                give_results(acts, tail_of(span.messages_in).results)
+
+
+def give_results(acts: Sequence[_Act], results: Sequence[ToolResult]) -> None:
+    """Hand results to unanswered calls.
+
+    New results alone belong to the latest calls; a repeated history has one for every call. Both
+    are met by looking at as many of the latest calls as there are results first.
+    """
+    recent = acts[-len(results) :] if results else acts
+    pairs = answered(recent, results)
+    given = {id(result) for _, result in pairs}
+    pairs += answered(
+        [act for act in acts if act.unanswered and all(act is not done for done, _ in pairs)],
+        [result for result in results if id(result) not in given],
+    )
+    for act, result in pairs:
+        if act.unanswered:
+            act.answer = result
+
+
+def _scopes(events: Sequence[Event]) -> dict[Event | None, _Scope]:
+    scopes: dict[Event | None, _Scope] = {None: _Scope()}
+    known = set(events)
+    for event in events:
+        host = event.host if event.host in known else None
+        scope = scopes[host]
+        if event.span.kind == "model":
+            scope.model(event)
+        else:
+            act = scope.tool(event)
+            scopes[event] = _Scope()
+            act.inner = scopes[event].items
+    return scopes
+
+
+def _said(event: Event) -> _Say | None:
+    """The reply in a model's output; "" where the model was heard and said nothing at all."""
+    out = event.span.messages_out
+    if not out:
+        return None
+    texts = dict.fromkeys(message.text for message in out if message.text)
+    media = tuple(item for message in out for item in message.media)
+    if not texts and not media and any(message.calls for message in out):
+        return None
+    say = _Say(event.span, "\n".join(texts), event.agent)
+    if media and not texts:
+        say.text = None
+    say.media = media
+    return say
+
+
+def _add_reply_of_root(
+    top: list[_Say | _Act], root: AgentSpan | None, events: Sequence[Event]
+) -> None:
+    replies = [item for item in top if isinstance(item, _Say)]
+    text = reply_of(root.messages_out) if root is not None else None
+    if root is not None and replies and (text is None or _same(text, replies[-1].text)):
+        replies[-1].spans.append(root)
+    elif root is not None and text is not None:
+        _place_reply(top, replies, root, text)
+    elif not replies:
+        unheard = _unheard(root, events)
+        if unheard:
+            top.append(unheard)
+
+
+def _place_reply(
+    top: list[_Say | _Act], replies: Sequence[_Say], root: AgentSpan, text: str
+) -> None:
+    """The root says other words than its last model call."""
+    for reply in reversed(replies):
+        if _same(text, reply.text):
+            reply.spans.append(root)
+            return
+    if replies and top[-1] is replies[-1]:
+        # The user saw the root's words: a guard or formatter stood behind the model.
+        replies[-1].text = text
+        replies[-1].spans.append(root)
+    elif text.strip() or not replies:
+        top.append(_Say(root, text, root.agent))
+
+
+def _same(text: str, other: str | None) -> bool:
+    if other is None:
+        return False
+    mine, its = text.strip(), other.strip()
+    return mine == its or (bool(mine and its) and (mine in its or its in mine))
+
+
+def _unheard(root: AgentSpan | None, events: Sequence[Event]) -> _Say | None:
+    """A reply whose words were not captured; None when the run failed or its words are known."""
+    models = [event for event in events if event.span.kind == "model" and event.depth == 0]
+    last = models[-1].span if models else root
+    if last is None or last.messages_out is not None or last.error_type is not None:
+        return None
+    if root is not None and (root.error_type is not None or root.messages_out is not None):
+        return None
+    say = _Say(last, None, models[-1].agent if models else last.agent)
+    if root is not None:
+        say.spans.append(root)
+    return say
+
+
+def _flat(items: Sequence[_Say | _Act]) -> Iterator[_Say | _Act]:
+    stack = list(reversed(items))
+    while stack:
+        item = stack.pop()
+        yield item
+        if isinstance(item, _Act):
+            stack.extend(reversed(item.inner))

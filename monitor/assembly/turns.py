@@ -1,0 +1,214 @@
+"""The turns of one trace's part of a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from monitor.assembly.flow import Event, Survey, events_of, in_causal_order
+from monitor.assembly.histories import Tail, last_query, tail_of, times_asked
+from monitor.assembly.segments import Segment
+from monitor.assembly.steps import turns_of
+from monitor.assembly.tree import Node, roots_of
+from monitor.model import (
+    AgentSpan,
+    JsonValue,
+    Message,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    Turn,
+    Usage,
+)
+
+
+class Part(msgspec.Struct, frozen=True):
+    """One invocation's share of an exchange: an agent's run, or a bare client's calls."""
+
+    turns: tuple[Turn, ...]
+    """In order, all of exchange 0."""
+    query: str | None
+    opens: bool
+    """The user spoke just before. Else the part goes on with the exchange before it, if any."""
+    asked: int
+    """How often the user had spoken by the history of the first call."""
+    calls: tuple[ToolCall, ...]
+    """Calls of this exchange that the first call's history tells."""
+    results: tuple[ToolResult, ...]
+    """Results since the last reply that the first call's history tells."""
+    start_ns: int
+    end_ns: int
+
+
+class TraceTurns(msgspec.Struct, frozen=True):
+    """All that one trace tells of one conversation."""
+
+    parts: tuple[Part, ...]
+    release: str | None = None
+    model: str | None = None
+    system: str | None = None
+    tools: tuple[ToolDefinition, ...] = ()
+    expected: JsonValue = None
+    usage: Usage | None = None
+    skewed: int = 0
+    """Spans that end before they start; their durations count as zero."""
+
+
+def trace_turns(segment: Segment) -> TraceTurns:
+    """The segment's turns, the same for any order in which its spans arrived."""
+    spans = segment.spans
+    roots = roots_of(spans)
+    survey = Survey(roots)
+    parts: list[Part] = []
+    for unit in _units(roots, survey):
+        parts.append(_part(segment.conversation_id, unit, parts[-1] if parts else None))
+    return TraceTurns(
+        parts=tuple(parts),
+        release=_first(span.release for span in spans),
+        model=_first(node.span.model for node in survey.models) or _first(s.model for s in spans),
+        system=_system(spans, survey),
+        tools=_tools(spans),
+        expected=_first(span.expected for span in spans),
+        usage=_usage(survey),
+        skewed=sum(0 < span.end_ns < span.start_ns for span in spans),
+    )
+
+
+class _Unit:
+    """What becomes a part: the events below an agent, or of bare clients between two queries."""
+
+    def __init__(self, root: AgentSpan | None, events: Sequence[Event]) -> None:
+        self.root = root
+        self.events = events
+        models = [event.span for event in events if event.span.kind == "model"]
+        outer = [e.span for e in events if e.span.kind == "model" and e.depth == 0]
+        self.first: AgentSpan | None = next(iter(outer or models), None)
+        self.start_ns = min([e.span.start_ns for e in events] + ([root.start_ns] if root else []))
+
+
+def _units(roots: Sequence[Node], survey: Survey) -> list[_Unit]:
+    agents: list[Node] = []
+    bare: list[Node] = []
+    stack = list(reversed(roots))
+    while stack:
+        node = stack.pop()
+        if node.span.kind == "agent":
+            agents.append(node)
+        elif node.span.kind != "other":
+            bare.append(node)
+        else:
+            stack.extend(reversed(node.children))
+    units = [_Unit(node.span, in_causal_order(list(events_of([node], survey)))) for node in agents]
+    if bare:
+        units += _bare_units(in_causal_order(list(events_of(bare, survey))))
+    units.sort(key=lambda unit: unit.start_ns)
+    return units
+
+
+def _bare_units(events: Sequence[Event]) -> list[_Unit]:
+    """Cut where a model call was given a new query."""
+    cuts, before = [0], None
+    for position, event in enumerate(events):
+        if event.span.kind != "model" or event.depth > 0:
+            continue
+        given = event.span.messages_in
+        if before is None:
+            before = given
+        elif _asks_anew(given, before):
+            cuts.append(position)
+            before = given
+    ends = [*cuts[1:], len(events)]
+    return [_Unit(None, events[start:end]) for start, end in zip(cuts, ends, strict=True)]
+
+
+def _asks_anew(given: Sequence[Message] | None, before: Sequence[Message] | None) -> bool:
+    tail = tail_of(given)
+    if not tail.asked:
+        return False
+    return tail.query != last_query(before) or times_asked(given) > times_asked(before)
+
+
+def _part(conversation_id: str, unit: _Unit, before: Part | None) -> Part:
+    first = unit.first.messages_in if unit.first is not None else None
+    tail = tail_of(first)
+    asked = times_asked(first)
+    root_tail = tail_of(unit.root.messages_in) if unit.root is not None else Tail()
+    query = tail.query or last_query(unit.root.messages_in if unit.root is not None else None)
+    if query and root_tail.query and root_tail.query in query:
+        # A framework may wrap the user's words in context; the agent's span has them bare.
+        query = root_tail.query
+    ends = [event.span.end_ns for event in unit.events]
+    return Part(
+        turns=turns_of(conversation_id, unit.root, unit.events),
+        query=query or last_query(first),
+        opens=_opens(unit, tail, query, asked, before),
+        asked=asked,
+        calls=tail.calls,
+        results=tail.results,
+        start_ns=unit.start_ns,
+        end_ns=max([unit.start_ns, *ends, unit.root.end_ns if unit.root is not None else 0]),
+    )
+
+
+def _opens(unit: _Unit, tail: Tail, query: str | None, asked: int, before: Part | None) -> bool:
+    if tail.asked:
+        again = before is not None and query == before.query and asked <= before.asked
+        return not again
+    if tail.calls or tail.results or (unit.first is None and unit.root is None):
+        return False
+    if before is not None:
+        return bool(query) and query != before.query
+    return True
+
+
+def _system(spans: Sequence[AgentSpan], survey: Survey) -> str | None:
+    for span in [*(node.span for node in survey.models), *spans]:
+        if span.system is not None:
+            return span.system
+        for message in span.messages_in or ():
+            if message.role in ("system", "developer") and message.text:
+                return message.text
+            break
+    return None
+
+
+def _tools(spans: Sequence[AgentSpan]) -> tuple[ToolDefinition, ...]:
+    found: list[ToolDefinition] = []
+    before: tuple[ToolDefinition, ...] | None = None
+    for span in spans:
+        given = span.tool_definitions
+        if given and given != before:
+            found.extend(definition for definition in given if definition not in found)
+            before = given
+    return tuple(found)
+
+
+def _usage(survey: Survey) -> Usage | None:
+    """Tokens of the calls at the bottom: what stands above them repeats their sum."""
+    covered: set[str] = set()
+    for node in survey.models:
+        above = node.caller if node.span.usage is not None else None
+        while above is not None and above.span.span_id not in covered:
+            covered.add(above.span.span_id)
+            above = above.caller
+    told = [
+        node.span.usage
+        for node in survey.models
+        if node.span.usage is not None and node.span.span_id not in covered
+    ]
+    return total_usage(told)
+
+
+def total_usage(told: Iterable[Usage]) -> Usage | None:
+    """The sum; a kind of token that nobody told stays unknown."""
+    known = list(told)
+    if not known:
+        return None
+    into = [usage.input_tokens for usage in known if usage.input_tokens is not None]
+    out = [usage.output_tokens for usage in known if usage.output_tokens is not None]
+    return Usage(sum(into) if into else None, sum(out) if out else None)
+
+
+def _first(values: Iterable[JsonValue]) -> JsonValue:
+    return next((value for value in values if value is not None), None)
