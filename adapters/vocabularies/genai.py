@@ -1,0 +1,323 @@
+"""OpenTelemetry's GenAI conventions in their current form.
+
+Content stands in attributes (a JSON string or a structured value) or in events named
+`gen_ai.client.inference.operation.details`, several of which may share one span.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from adapters.vocabularies import content
+from adapters.vocabularies.definitions import read_definitions, read_instructions
+from adapters.vocabularies.messages import Messages, call_id, read_messages
+from monitor.model import AgentSpan, JsonValue, Message, SpanKind, ToolCall, Usage
+
+OPERATION: Final = "gen_ai.operation.name"
+INPUT: Final = "gen_ai.input.messages"
+OUTPUT: Final = "gen_ai.output.messages"
+SYSTEM: Final = "gen_ai.system_instructions"
+DEFINITIONS: Final = "gen_ai.tool.definitions"
+TOOL_NAME: Final = "gen_ai.tool.name"
+CALL_ID: Final = "gen_ai.tool.call.id"
+ARGUMENTS: Final = "gen_ai.tool.call.arguments"
+RESULT: Final = "gen_ai.tool.call.result"
+TOOL_STATUS: Final = "gen_ai.tool.status"
+AGENT: Final = "gen_ai.agent.name"
+REQUEST_MODEL: Final = "gen_ai.request.model"
+RESPONSE_MODEL: Final = "gen_ai.response.model"
+INPUT_TOKENS: Final = ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens")
+OUTPUT_TOKENS: Final = ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens")
+DETAILS_EVENT: Final = "gen_ai.client.inference.operation.details"
+EXCEPTION_EVENT: Final = "exception"
+
+_KINDS: Final[dict[str, SpanKind]] = {
+    "chat": "model",
+    "generate_content": "model",
+    "text_completion": "model",
+    "llm_call": "model",
+    "invoke_agent": "agent",
+    "invoke_workflow": "agent",
+    "execute_tool": "tool",
+    "embeddings": "other",
+    "retrieval": "other",
+    "create_agent": "other",
+    "plan": "other",
+    "create_memory": "other",
+    "search_memory": "other",
+    "update_memory": "other",
+    "upsert_memory": "other",
+    "delete_memory": "other",
+    "create_memory_store": "other",
+    "delete_memory_store": "other",
+    # A loop step repeats the messages of the model call inside it.
+    "execute_event_loop_cycle": "other",
+    "agent_step": "other",
+    "agent_handoff": "other",
+    "chain": "other",
+}
+_TOOL_PREFIXES: Final = ("execute_tool ", "running tool: ")
+
+
+class GenAi:
+    """The vocabulary `genai`."""
+
+    name = "genai"
+    keys = frozenset(
+        {
+            OPERATION,
+            INPUT,
+            OUTPUT,
+            SYSTEM,
+            DEFINITIONS,
+            TOOL_NAME,
+            CALL_ID,
+            ARGUMENTS,
+            RESULT,
+            TOOL_STATUS,
+            AGENT,
+            REQUEST_MODEL,
+            RESPONSE_MODEL,
+            *INPUT_TOKENS,
+            *OUTPUT_TOKENS,
+        }
+    )
+
+    def read(
+        self,
+        attributes: Mapping[str, JsonValue],
+        events: Sequence[tuple[str, Mapping[str, JsonValue]]],
+        span: AgentSpan,
+    ) -> AgentSpan | None:
+        """None when the span carries nothing of these conventions."""
+        kind = kind_of(attributes, events)
+        if kind is None:
+            return None
+        if kind == "tool":
+            return read_tool(attributes, events, span, self.name)
+        if kind == "other":
+            return told(span, kind, self.name, attributes)
+        return read_call(attributes, events, span, kind, self.name)
+
+
+def kind_of(
+    attributes: Mapping[str, JsonValue], events: Sequence[tuple[str, Mapping[str, JsonValue]]]
+) -> SpanKind | None:
+    """What the span is, by its operation, else by what it carries; None when nothing tells."""
+    operation = attributes.get(OPERATION)
+    if isinstance(operation, str):
+        kind = _KINDS.get(operation)
+        if kind is not None:
+            return kind
+    if TOOL_NAME in attributes:
+        return "tool"
+    if INPUT in attributes or OUTPUT in attributes:
+        return "model"
+    if any(name == DETAILS_EVENT for name, _ in events):
+        return "model"
+    return "other" if operation is not None else None
+
+
+def told(
+    span: AgentSpan,
+    kind: SpanKind,
+    vocabulary: str,
+    attributes: Mapping[str, JsonValue],
+    content: Content | None = None,
+    usage: Usage | None = None,
+) -> AgentSpan:
+    """The span with kind, agent, model and content added.
+
+    Written out field by field: `msgspec.structs.replace` costs several times as much.
+    """
+    found = content or _NO_CONTENT
+    return AgentSpan(
+        span.trace_id,
+        span.span_id,
+        kind,
+        span.name,
+        span.parent_id,
+        span.start_ns,
+        span.end_ns,
+        span.conversation_id,
+        text_or_none(attributes.get(AGENT)),
+        span.release,
+        text_or_none(attributes.get(RESPONSE_MODEL)) or text_or_none(attributes.get(REQUEST_MODEL)),
+        found.system,
+        found.messages_in,
+        found.messages_out,
+        found.call,
+        found.result,
+        found.has_result,
+        found.error_type or span.error_type,
+        read_definitions(attributes.get(DEFINITIONS)),
+        usage,
+        span.expected,
+        span.truncated or found.truncated,
+        span.detail,
+        span.scope,
+        vocabulary,
+    )
+
+
+class Content(NamedTuple):
+    """What a span said, apart from who and when."""
+
+    system: str | None = None
+    messages_in: tuple[Message, ...] | None = None
+    messages_out: tuple[Message, ...] | None = None
+    call: ToolCall | None = None
+    result: JsonValue = None
+    has_result: bool = False
+    error_type: str | None = None
+    truncated: bool = False
+
+
+_NO_CONTENT = Content()
+
+
+def read_call(
+    attributes: Mapping[str, JsonValue],
+    events: Sequence[tuple[str, Mapping[str, JsonValue]]],
+    span: AgentSpan,
+    kind: SpanKind,
+    vocabulary: str,
+) -> AgentSpan:
+    """A model call or an agent's run: messages, system prompt, definitions, tokens."""
+    if events:
+        attributes = _with_details(attributes, events)
+    given = _messages(attributes, INPUT, "user")
+    said = _messages(attributes, OUTPUT, "assistant")
+    found = Content(
+        system_of(attributes, given.messages),
+        given.messages,
+        said.messages,
+        truncated=given.truncated or said.truncated,
+    )
+    return told(span, kind, vocabulary, attributes, found, usage_of(attributes, kind))
+
+
+def _messages(attributes: Mapping[str, JsonValue], key: str, role: str) -> Messages:
+    value = attributes.get(key)
+    return Messages(None) if value is None else read_messages(value, role)
+
+
+def system_of(
+    attributes: Mapping[str, JsonValue], messages: tuple[Message, ...] | None
+) -> str | None:
+    """The system prompt: its own attribute, else the first system message."""
+    told_apart = read_instructions(attributes.get(SYSTEM))
+    if told_apart is not None:
+        return told_apart
+    for message in messages or ():
+        if message.role in ("system", "developer"):
+            return message.text
+    return None
+
+
+def _with_details(
+    attributes: Mapping[str, JsonValue], events: Sequence[tuple[str, Mapping[str, JsonValue]]]
+) -> Mapping[str, JsonValue]:
+    """The attributes with what the detail events add; an attribute of the span goes first."""
+    merged = dict(attributes)
+    inputs: list[JsonValue] = []
+    outputs: list[JsonValue] = []
+    for name, fields in events:
+        if name != DETAILS_EVENT:
+            continue
+        inputs.extend(_as_list(fields.get(INPUT)))
+        for choice, message in enumerate(_as_list(fields.get(OUTPUT))):
+            outputs[choice : choice + 1] = [message]
+        for key, value in fields.items():
+            if key not in (INPUT, OUTPUT):
+                merged.setdefault(key, value)
+    if inputs:
+        merged.setdefault(INPUT, inputs)
+    if outputs:
+        merged.setdefault(OUTPUT, outputs)
+    return merged
+
+
+def _as_list(value: JsonValue) -> list[JsonValue]:
+    if isinstance(value, str):
+        try:
+            value = content.decode(value)
+        except content.Undecodable:
+            return [value]
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def read_tool(
+    attributes: Mapping[str, JsonValue],
+    events: Sequence[tuple[str, Mapping[str, JsonValue]]],
+    span: AgentSpan,
+    vocabulary: str,
+    arguments_key: str = ARGUMENTS,
+    result_key: str = RESULT,
+) -> AgentSpan:
+    """A tool's run: the call, and its result when the span carries one."""
+    arguments, state = content.arguments(attributes.get(arguments_key))
+    has_result = result_key in attributes
+    result, cut = content.result(attributes.get(result_key))
+    call = ToolCall(
+        text_or_none(attributes.get(TOOL_NAME)) or _tool_of(span.name),
+        arguments,
+        call_id(attributes.get(CALL_ID)),
+        state,
+    )
+    found = Content(
+        call=call,
+        result=result,
+        has_result=has_result,
+        error_type=_tool_error(attributes, events, span, has_result),
+        truncated=cut or state == "truncated",
+    )
+    return told(span, "tool", vocabulary, attributes, found)
+
+
+def _tool_of(span_name: str) -> str:
+    for prefix in _TOOL_PREFIXES:
+        if span_name.startswith(prefix):
+            return span_name[len(prefix) :]
+    return span_name
+
+
+def _tool_error(
+    attributes: Mapping[str, JsonValue],
+    events: Sequence[tuple[str, Mapping[str, JsonValue]]],
+    span: AgentSpan,
+    has_result: bool,
+) -> str | None:
+    if span.error_type is not None:
+        return span.error_type
+    if attributes.get(TOOL_STATUS) == "error":
+        return "error"
+    # A recorded exception may have been handled; without a result it was not.
+    if not has_result and any(name == EXCEPTION_EVENT for name, _ in events):
+        return "error"
+    return None
+
+
+def usage_of(attributes: Mapping[str, JsonValue], kind: SpanKind) -> Usage | None:
+    """Tokens of a model call; None where none are told, and on agents, which repeat the sum."""
+    if kind != "model":
+        return None
+    given = _tokens(attributes, INPUT_TOKENS)
+    said = _tokens(attributes, OUTPUT_TOKENS)
+    return None if given is None and said is None else Usage(given, said)
+
+
+def _tokens(attributes: Mapping[str, JsonValue], keys: tuple[str, ...]) -> int | None:
+    for key in keys:
+        value = attributes.get(key)
+        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+            return value
+    return None
+
+
+def text_or_none(value: JsonValue) -> str | None:
+    """The text, or None for what is no text or says nothing."""
+    return value.strip() or None if isinstance(value, str) else None

@@ -1,0 +1,333 @@
+"""Reads lists of messages: the standard form in one typed pass, every deviation part by part."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from adapters.vocabularies import content
+from monitor.model import JsonValue, Message, ToolCall, ToolResult
+
+NO_ID: Final = frozenset({"", "<not specified>"})
+_MIME_CHARACTERS: Final = 100
+
+
+class Messages(NamedTuple):
+    """What an attribute held. `messages` is None when nothing could be read."""
+
+    messages: tuple[Message, ...] | None
+    truncated: bool = False
+
+
+class _Part(msgspec.Struct, gc=False):
+    type: str
+    content: str | None = None
+    id: str | None = None
+    name: str | None = None
+    arguments: Any = None
+    response: Any = msgspec.UNSET
+    result: Any = msgspec.UNSET
+    is_error: bool = False
+
+
+class _Message(msgspec.Struct, gc=False):
+    role: str
+    parts: list[_Part]
+    name: str | None = None
+
+
+_decoder = msgspec.json.Decoder(list[_Message])
+
+
+class _NotStandard(Exception):
+    """A part deviates from the convention, so the whole value is read the patient way."""
+
+
+def read_messages(value: JsonValue, default_role: str) -> Messages:
+    """Messages from a JSON string or a structured value.
+
+    Raises PayloadTooLarge when the value is beyond a limit.
+    """
+    if isinstance(value, str):
+        standard = content.decode_shape(value, _decoder)
+        if standard is not None:
+            try:
+                return _standard(standard)
+            except _NotStandard:
+                pass
+        try:
+            value = content.decode(value)
+            if isinstance(value, str) and value[:1] in ("[", "{"):
+                value = content.decode(value)
+        except content.Undecodable as error:
+            return Messages(None, truncated=error.cut)
+    return _patient(value, default_role)
+
+
+def _standard(found: list[_Message]) -> Messages:
+    truncated: list[bool] = []
+    messages = tuple([_standard_message(message, truncated) for message in found])
+    return Messages(messages, bool(truncated))
+
+
+def _standard_message(message: _Message, truncated: list[bool]) -> Message:
+    parts = message.parts
+    if len(parts) == 1 and parts[0].type == "text" and parts[0].content is not None:
+        return Message(message.role, parts[0].content, (), (), message.name)
+    texts: list[str] = []
+    calls: list[ToolCall] = []
+    results: list[ToolResult] = []
+    for part in parts:
+        kind = part.type
+        if kind == "text" and part.content is not None:
+            texts.append(part.content)
+        elif kind == "tool_call" and part.name:
+            calls.append(_standard_call(part, truncated))
+        elif kind == "tool_call_response":
+            results.append(_standard_result(part, truncated))
+        elif kind not in ("reasoning", "thinking"):
+            raise _NotStandard
+    return Message(
+        message.role,
+        "\n".join(texts) if texts else None,
+        tuple(calls),
+        tuple(results),
+        message.name,
+    )
+
+
+def _standard_call(part: _Part, truncated: list[bool]) -> ToolCall:
+    given = part.arguments
+    if type(given) is dict and content.is_flat(given):
+        return ToolCall(part.name or "", given, call_id(part.id))
+    return tool_call(part.name or "", given, part.id, truncated)
+
+
+def _standard_result(part: _Part, truncated: list[bool]) -> ToolResult:
+    given = part.response
+    if given is msgspec.UNSET:
+        given = None if part.result is msgspec.UNSET else part.result
+    given, cut = content.result(given)
+    if cut:
+        truncated.append(True)
+    return ToolResult(given, call_id(part.id), part.name, part.is_error)
+
+
+def tool_call(name: str, given: JsonValue, id_: JsonValue, truncated: list[bool]) -> ToolCall:
+    """A call with its arguments decoded as far as they go; `truncated` grows when they were cut."""
+    arguments, state = content.arguments(given)
+    if state == "truncated":
+        truncated.append(True)
+    return ToolCall(name, arguments, call_id(id_), state)
+
+
+def call_id(value: JsonValue) -> str | None:
+    """A tool call's id without surrounding blanks; None for what stands for no id."""
+    if not isinstance(value, str):
+        return None if value is None or isinstance(value, dict | list) else str(value)
+    value = value.strip()
+    return None if value in NO_ID else value
+
+
+def _patient(value: JsonValue, default_role: str) -> Messages:
+    if isinstance(value, Mapping):
+        inner = value.get("messages")
+        value = inner if isinstance(inner, list) else [value]
+    if isinstance(value, str):
+        return Messages((Message(default_role, value),))
+    if not isinstance(value, list):
+        return Messages(None)
+    truncated: list[bool] = []
+    found = tuple(message for item in value if (message := _message(item, default_role, truncated)))
+    return Messages(found if found or not value else None, bool(truncated))
+
+
+def _message(item: JsonValue, default_role: str, truncated: list[bool]) -> Message | None:
+    if isinstance(item, str):
+        return Message(default_role, item)
+    if not isinstance(item, Mapping):
+        return None
+    role = item.get("role")
+    collected = _Collected(truncated)
+    parts = item.get("parts")
+    if parts is None:
+        parts = item.get("content")
+    if parts is None and "role" not in item:
+        parts = [item]
+    collected.add_all(parts)
+    collected.add_openai(item)
+    name = item.get("name")
+    return Message(
+        role if isinstance(role, str) and role else default_role,
+        "\n".join(collected.texts) if collected.texts else None,
+        tuple(collected.calls),
+        tuple(collected.results),
+        name if isinstance(name, str) else None,
+        tuple(collected.media),
+        collected.compacted,
+    )
+
+
+class _Collected:
+    """The parts of one message, sorted by kind as they come."""
+
+    def __init__(self, truncated: list[bool]) -> None:
+        self.texts: list[str] = []
+        self.calls: list[ToolCall] = []
+        self.results: list[ToolResult] = []
+        self.media: list[str] = []
+        self.compacted = False
+        self.truncated = truncated
+
+    def add_all(self, parts: JsonValue) -> None:
+        if isinstance(parts, str):
+            self.texts.append(parts)
+        elif isinstance(parts, Mapping):
+            self.add(parts)
+        elif isinstance(parts, list):
+            for part in parts:
+                if isinstance(part, str):
+                    self.texts.append(part)
+                elif isinstance(part, Mapping):
+                    self.add(part)
+
+    def add(self, part: Mapping[str, Any]) -> None:
+        kind = part.get("type")
+        reader = _READERS.get(kind) if isinstance(kind, str) else None
+        if reader is not None:
+            reader(self, part)
+        else:
+            self._add_untyped(part)
+
+    def _add_untyped(self, part: Mapping[str, Any]) -> None:
+        for key in ("functionCall", "function_call"):
+            if isinstance(part.get(key), Mapping):
+                return self.add_call(part[key])
+        for key in ("functionResponse", "function_response"):
+            if isinstance(part.get(key), Mapping):
+                return self.add_result(part[key])
+        if isinstance(part.get("text"), str):
+            self.texts.append(part["text"])
+        elif "type" not in part and isinstance(part.get("content"), str):
+            self.texts.append(part["content"])
+        return None
+
+    def add_text(self, part: Mapping[str, Any]) -> None:
+        text = _first(part, ("content", "text"))
+        if isinstance(text, str):
+            self.texts.append(text)
+        elif isinstance(text, list | Mapping):
+            self.add_all(text)
+
+    def add_call(self, part: Mapping[str, Any]) -> None:
+        name = part.get("name")
+        given = _first(part, ("arguments", "args", "input"))
+        id_ = _first(part, ("id", "call_id", "tool_call_id"))
+        self.calls.append(
+            tool_call(name if isinstance(name, str) else "", given, id_, self.truncated)
+        )
+
+    def add_server_call(self, part: Mapping[str, Any]) -> None:
+        inner = part.get("server_tool_call")
+        given = inner
+        if isinstance(inner, Mapping):
+            given = {key: value for key, value in inner.items() if key != "type"}
+        self.add_call({"name": part.get("name"), "id": part.get("id"), "arguments": given})
+
+    def add_result(self, part: Mapping[str, Any]) -> None:
+        given = _first(
+            part, ("response", "result", "server_tool_call_response", "content", "output")
+        )
+        value, cut = content.result(given)
+        if cut:
+            self.truncated.append(True)
+        name = part.get("name")
+        self.results.append(
+            ToolResult(
+                value,
+                call_id(_first(part, ("id", "call_id", "tool_call_id", "tool_use_id"))),
+                name if isinstance(name, str) else None,
+                part.get("is_error") is True or part.get("status") == "error",
+            )
+        )
+
+    def add_compaction(self, part: Mapping[str, Any]) -> None:
+        self.compacted = True
+
+    def add_media(self, part: Mapping[str, Any]) -> None:
+        self.media.append(media_digest(part))
+
+    def skip(self, part: Mapping[str, Any]) -> None:
+        """Reasoning is neither said to the user nor done."""
+
+    def add_openai(self, item: Mapping[str, Any]) -> None:
+        """Calls and the answer as OpenAI's own messages carry them, beside the text."""
+        calls = item.get("tool_calls")
+        for call in calls if isinstance(calls, list) else ():
+            if isinstance(call, Mapping):
+                function = call.get("function")
+                shape = function if isinstance(function, Mapping) else call
+                self.add_call({**shape, "id": call.get("id")})
+        if item.get("role") == "tool" and not self.results and not self.calls and self.texts:
+            self.add_result(
+                {
+                    "content": "\n".join(self.texts),
+                    "id": _first(item, ("tool_call_id", "id")),
+                    "name": item.get("name"),
+                }
+            )
+            self.texts = []
+
+
+_READERS: Final[dict[str, Callable[[_Collected, Mapping[str, Any]], None]]] = {
+    "text": _Collected.add_text,
+    "input_text": _Collected.add_text,
+    "output_text": _Collected.add_text,
+    "tool_call": _Collected.add_call,
+    "tool_use": _Collected.add_call,
+    "tool_call_response": _Collected.add_result,
+    "tool_result": _Collected.add_result,
+    "server_tool_call": _Collected.add_server_call,
+    "server_tool_call_response": _Collected.add_result,
+    "reasoning": _Collected.skip,
+    "thinking": _Collected.skip,
+    "compaction": _Collected.add_compaction,
+    "blob": _Collected.add_media,
+    "file": _Collected.add_media,
+    "uri": _Collected.add_media,
+}
+
+
+def _first(part: Mapping[str, Any], keys: Sequence[str]) -> JsonValue:
+    for key in keys:
+        if part.get(key) is not None:
+            return part[key]
+    return None
+
+
+def media_digest(part: Mapping[str, Any]) -> str:
+    """`modality:mime:sha256:bytes` of a part that is not text.
+
+    A part that only points at its bytes is told by its address, and its size is left empty.
+    """
+    given = part.get("content")
+    size = ""
+    if isinstance(given, str):
+        try:
+            data = base64.b64decode(given, validate=True)
+        except (binascii.Error, ValueError):
+            data = given.encode("utf-8", "replace")
+        size = str(len(data))
+    else:
+        address = _first(part, ("uri", "file_id"))
+        data = str(address if address is not None else "").encode("utf-8", "replace")
+    modality, mime = (
+        text[:_MIME_CHARACTERS] if isinstance(text := part.get(key), str) else ""
+        for key in ("modality", "mime_type")
+    )
+    return f"{modality}:{mime}:{hashlib.sha256(data).hexdigest()}:{size}"
