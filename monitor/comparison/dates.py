@@ -21,7 +21,7 @@ _FORMS: Final = tuple(
     re.compile(rf"{_WEEKDAY}{form}(?:(?:t|\s+at\s+|,?\s+){_TIME})?")
     for form in (
         r"(?P<year>\d{4})(?P<sep>[-/.])(?P<month>\d{1,2})(?P=sep)(?P<day>\d{1,2})",
-        rf"(?P<name>{_MONTH})\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:,?\s+(?P<year>\d{{4}}))?",
+        rf"(?P<name>{_MONTH})(?:\.?\s+|\.)(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:(?:,\s*|\s+)(?P<year>\d{{4}}))?",
         rf"(?:the\s+)?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?[\s-]+(?P<name>{_MONTH})\.?"
         rf"(?:,?[\s-]+(?P<year>\d{{4}}))?",
     )
@@ -40,6 +40,40 @@ _QUARTER: Final = re.compile(
 )
 _YEAR: Final = re.compile(r"(?<![\d.,$])(?:fy\s?)?((?:19|20)\d{2})(?![\d.,]\d|\d)")
 _SHORT_YEAR: Final = re.compile(r"^['\s-]{0,2}(\d{2})\b(?!\d)")
+
+
+_WEEKDAYS: Final = (
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+)
+_SHORT_DAYS: Final = {"tues": "tuesday", "thur": "thursday", "thurs": "thursday"}
+_RELATIVE: Final = re.compile(
+    r"\b(?:today|tonight|tomorrow|yesterday|now|next|last|this|coming|(?:mon|tues|wednes|thurs|fri|"
+    r"satur|sun)day|weeks?|weekend|morning|noon|afternoon|evening|midnight|"
+    rf"{_MONTH})\b"
+)
+
+
+def calendar_name(text: str) -> str | None:
+    """The month or day of the week that the text is, whole, full or abbreviated."""
+    word = text.strip(" .").casefold()
+    if word in MONTHS:
+        return f"month {MONTHS[word]}"
+    return next((day for day in _WEEKDAYS if word in (day, day[:3])), _SHORT_DAYS.get(word))
+
+
+def names_a_date(value: object) -> bool:
+    """Whether the text speaks of a date or time that it does not spell out, such as next Friday."""
+    return (
+        isinstance(value, str)
+        and len(value) <= LENGTH_LIMIT
+        and _RELATIVE.search(value.casefold()) is not None
+    )
 
 
 class Moment(NamedTuple):

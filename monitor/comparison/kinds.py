@@ -98,10 +98,11 @@ _ID_PAIRS: Final = frozenset(
 }
 _PLACE: Final = frozenset(
     split(
-        "location locations city cities place places town region state province country county "
+        "loc location locations city cities place places town region state province county "
         "area destination origin venue neighborhood district departure arrival"
     )
 )
+_COUNTRY: Final = frozenset({"country", "countries", "nation", "nationality"})
 _RATIO: Final = frozenset(
     split(
         "rate rates ratio percent percentage pct share probability fraction proportion discount "
@@ -167,6 +168,8 @@ def field_kind(field: str) -> Kind:
         return "id"
     if last == "code" and len(words) == 1:
         return "literal"
+    if _COUNTRY & set(words):
+        return "free"
     return "place" if set(words) & _PLACE else "free"
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Final, NamedTuple
 
 from monitor.comparison.rung import Pair, same
-from monitor.comparison.tables import NEGATIONS, OPPOSITES
+from monitor.comparison.tables import FILLER, NEGATIONS, OPPOSITES
 from monitor.comparison.words import alias_of, claim_words, folded, spaced, squeezed, words_of
 from monitor.verdict import Similarity
 
 GUARDED: Final = 0.1
 """Score of texts that a guard keeps apart."""
+ACRONYM: Final = 0.9
+"""Score of a name and its initials."""
 SHORT_WORDS: Final = 3
 """Up to so many claim words a value is a name, and each of its words counts."""
 TEXT_LIMIT: Final = 20_000
@@ -37,11 +40,13 @@ class Lexical:
         if not isinstance(pair.expected, str) or not isinstance(pair.actual, str):
             return None
         expected, actual = folded(pair.expected[:TEXT_LIMIT]), folded(pair.actual[:TEXT_LIMIT])
-        if expected == actual or alias_of(spaced(expected)) == alias_of(spaced(actual)):
+        if expected == actual or _one_name(pair.expected, pair.actual):
             return same("lexical")
         first, second = claim_words(expected), claim_words(actual)
-        if _abbreviated(pair.expected, pair.actual):
-            return Similarity(0.9, "lexical")
+        if is_acronym(pair.expected, pair.actual, 2 if pair.hint.field else 3):
+            return Similarity(ACRONYM, "lexical")
+        if pair.hint.field and (_is_option(pair.expected) or _is_option(pair.actual)):
+            return _options(pair.expected, pair.actual)
         return _by_words(expected, actual, first, second) if first and second else None
 
 
@@ -50,6 +55,10 @@ def _by_words(expected: str, actual: str, first: list[str], second: list[str]) -
         return same("lexical")
     guard = guarded(expected, actual, first, second)
     return None if guard is None else Similarity(GUARDED, guard)
+
+
+def _one_name(expected: str, actual: str) -> bool:
+    return alias_of(spaced(expected)) == alias_of(spaced(actual))
 
 
 def overlap(expected: list[str], actual: list[str]) -> Overlap:
@@ -91,17 +100,33 @@ def _free_order(expected: str, actual: str) -> bool:
     )
 
 
-def _abbreviated(expected: str, actual: str) -> bool:
-    """Whether one is the initials of the other's words, or a name's clipped form."""
+_OPTION: Final = re.compile(r"[a-z]+(?:_[a-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+")
+
+
+def _is_option(text: str) -> bool:
+    """Whether the text is written as a program names its options, such as `round_trip`."""
+    return _OPTION.fullmatch(text) is not None
+
+
+def _options(expected: str, actual: str) -> Similarity | None:
+    """One option inside another's name is another option: economy is not basic_economy."""
+    first, second = words_of(spaced(expected)), words_of(spaced(actual))
+    if first == second:
+        return same("lexical")
+    lost, new = set(first) - set(second), set(second) - set(first)
+    return Similarity(GUARDED, "option") if not lost or not new else None
+
+
+def is_acronym(expected: str, actual: str, least: int) -> bool:
+    """Whether one is the initials of the other's words, of which there are at least so many."""
     for short, long in ((expected, actual), (actual, expected)):
-        words = [word for word in words_of(folded(long)) if word[0].isalpha()]
-        if not short.isalpha() or not 3 <= len(short) <= 6 or not short.isupper():
+        if not (short.isalpha() and short.isupper() and least <= len(short) <= 6):
             continue
-        initials = "".join(word[0] for word in words)
-        if len(words) >= 3 and short.casefold() in (initials, _capitals(long)):
+        words = [word for word in words_of(folded(long)) if word[0].isalpha()]
+        named = [word for word in words if word not in FILLER]
+        if any(
+            len(some) >= least and short.casefold() == "".join(word[0] for word in some)
+            for some in (words, named)
+        ):
             return True
     return False
-
-
-def _capitals(text: str) -> str:
-    return "".join(word[0] for word in text.split() if word[:1].isupper()).casefold()

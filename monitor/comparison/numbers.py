@@ -73,7 +73,7 @@ def quantity_of(value: object) -> Quantity | None:
 
 
 def _measured(number: Fraction, before: str, after: str) -> Quantity | None:
-    currency = _currency(before) if before else None
+    currency = currency_of(before) if before else None
     if before and currency is None:
         return None
     word = after.casefold().rstrip(".")
@@ -86,15 +86,16 @@ def _measured(number: Fraction, before: str, after: str) -> Quantity | None:
     if not word:
         return Quantity(number, currency, currency)
     if currency is not None:
-        return Quantity(number, currency, currency) if _currency(word) == currency else None
+        return Quantity(number, currency, currency) if currency_of(word) == currency else None
     if word in UNITS:
         dimension, _ = UNITS[word]
         return Quantity(number, dimension, word, ambiguous)
-    currency = _currency(word)
+    currency = currency_of(word)
     return None if currency is None else Quantity(number, currency, currency)
 
 
-def _currency(text: str) -> str | None:
+def currency_of(text: str) -> str | None:
+    """The currency code that a sign, code or name stands for; with `?` where it has readings."""
     symbol = CURRENCY_SYMBOLS.get(text)
     return symbol if symbol is not None else CURRENCIES.get(text.casefold())
 

@@ -111,6 +111,16 @@ _UNIT_ROWS: Final = (
     ("months", "12", "yr yrs year years"),
     ("volume", "1/1000", "ml milliliter milliliters millilitre millilitres"),
     ("volume", "1", "l liter liters litre litres"),
+    ("spoon", "1", "tsp teaspoon teaspoons"),
+    ("spoon", "3", "tbsp tablespoon tablespoons"),
+    ("cup", "1", "cup cups"),
+    ("gallon", "1", "gal gallon gallons"),
+    ("amount", "1", "mol mole moles"),
+    ("kelvin", "1", "kelvin kelvins"),
+    ("energy", "1", "j joule joules"),
+    ("energy", "1000", "kj kilojoule kilojoules"),
+    ("power", "1", "w watt watts"),
+    ("power", "1000", "kw kilowatt kilowatts"),
     ("data", "1", "byte bytes"),
     ("data", "1000", "kb kilobyte kilobytes"),
     ("data", "1000000", "mb megabyte megabytes"),
@@ -124,6 +134,8 @@ _UNIT_ROWS: Final = (
     ("percent", "1", "% percent pct"),
     ("speed", "1", "km/h kmh kph"),
     ("speed", "1.609344", "mph"),
+    ("angle", "1", "deg degree degrees"),
+    ("angle rad", "1", "rad radian radians"),
 )
 UNITS: Final[dict[str, tuple[str, Fraction]]] = {
     word: (dimension, Fraction(factor))
@@ -148,6 +160,37 @@ ORDINALS: Final = {
     "3rd": 3,
     "4th": 4,
 }
+
+LANGUAGES: Final[dict[str, str]] = dict(
+    pair.split("=")
+    for pair in split(
+        "en=english fr=french de=german es=spanish it=italian pt=portuguese nl=dutch sv=swedish "
+        "da=danish no=norwegian fi=finnish pl=polish cs=czech ru=russian uk=ukrainian tr=turkish "
+        "el=greek ar=arabic he=hebrew hi=hindi bn=bengali ur=urdu zh=chinese ja=japanese "
+        "ko=korean vi=vietnamese th=thai id=indonesian ro=romanian hu=hungarian deutsch=german "
+        "espanol=spanish francais=french mandarin=chinese"
+    )
+)
+"""Language code or other name to its English name."""
+
+COUNTRIES: Final[dict[str, str]] = {
+    code.replace("_", " "): name.replace("_", " ")
+    for code, name in (
+        pair.split("=")
+        for pair in split(
+            "us=united_states usa=united_states united_states_of_america=united_states "
+            "uk=united_kingdom gb=united_kingdom great_britain=united_kingdom ca=canada "
+            "mx=mexico br=brazil fr=france de=germany es=spain it=italy pt=portugal "
+            "nl=netherlands be=belgium ch=switzerland at=austria se=sweden no=norway dk=denmark "
+            "fi=finland pl=poland cz=czech_republic ie=ireland gr=greece tr=turkey ru=russia "
+            "ua=ukraine in=india cn=china jp=japan kr=south_korea vn=vietnam th=thailand "
+            "id=indonesia sg=singapore au=australia nz=new_zealand za=south_africa eg=egypt "
+            "ae=united_arab_emirates uae=united_arab_emirates sa=saudi_arabia il=israel "
+            "ar=argentina cl=chile co=colombia pe=peru"
+        )
+    )
+}
+"""Country code or other name to its usual English name, for fields known to hold a country."""
 
 STATES: Final[dict[str, str]] = dict(
     pair.split("=")
@@ -174,20 +217,18 @@ PLACES: Final = {
     "sf": "san francisco",
     "dc": "washington",
     "washington dc": "washington",
-    "washington d.c.": "washington",
     "philly": "philadelphia",
     "vegas": "las vegas",
     "uk": "united kingdom",
-    "u.k.": "united kingdom",
     "great britain": "united kingdom",
     "us": "united states",
-    "u.s.": "united states",
     "usa": "united states",
-    "u.s.a.": "united states",
     "united states of america": "united states",
     "uae": "united arab emirates",
     "eu": "european union",
-    "bombay": "mumbai",
+    "england": "united kingdom",
+    "holland": "netherlands",
+    "cdmx": "mexico city",
 }
 """Names of one place, valid only where a field is known to hold a place."""
 
@@ -271,7 +312,8 @@ _OPPOSITES: Final = (
     "succeeded failed|valid invalid|active inactive|include exclude|included excluded|"
     "upgrade downgrade|import export|upload download|public private|internal external|"
     "weekday weekend|today tomorrow|today yesterday|tomorrow yesterday|metric imperial|"
-    "positive negative|cash card|import export|win lose|won lost|gain loss"
+    "positive negative|cash card|husband wife|mother father|son daughter|brother sister|boy girl|"
+    "man woman|men women|win lose|won lost|gain loss"
 )
 OPPOSITES: Final[dict[str, frozenset[str]]] = {}
 for _pair in _OPPOSITES.split("|"):

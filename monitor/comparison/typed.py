@@ -6,14 +6,23 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Final
 
-from monitor.comparison.dates import moment_of, month_of, same_moment
+from monitor.comparison.codes import is_abbreviation, same_code
+from monitor.comparison.dates import (
+    calendar_name,
+    moment_of,
+    month_of,
+    names_a_date,
+    same_moment,
+    split_quarter,
+)
 from monitor.comparison.kinds import Kind, is_money_field, is_ratio_field
+from monitor.comparison.lexical import is_acronym
 from monitor.comparison.literals import looks_like_id, same_address, same_id, same_phone
 from monitor.comparison.numbers import Quantity, in_base, number_of, quantity_of
 from monitor.comparison.places import same_place
 from monitor.comparison.rung import Pair, decided, different, same, unsure
-from monitor.comparison.tables import READINGS
-from monitor.comparison.words import alias_of, folded, spaced
+from monitor.comparison.tables import ALIASES, READINGS
+from monitor.comparison.words import alias_of, folded, spaced, words_of
 from monitor.model import JsonValue
 from monitor.verdict import Similarity
 
@@ -71,6 +80,14 @@ def _date(pair: Pair) -> Similarity | None:
     first, second = month_of(pair.expected), month_of(pair.actual)
     if first is not None and second is not None:
         return decided(first == second, "date")
+    if isinstance(pair.expected, str) and isinstance(pair.actual, str):
+        one, other = calendar_name(pair.expected), calendar_name(pair.actual)
+        if one is not None and other is not None:
+            return decided(one == other, "date")
+    if (expected is None) != (actual is None) and names_a_date(
+        pair.actual if actual is None else pair.expected
+    ):
+        return unsure("date: unsure")
     return None
 
 
@@ -96,7 +113,7 @@ def _place(pair: Pair) -> Similarity | None:
     if isinstance(pair.expected, str) and isinstance(pair.actual, str):
         verdict = same_place(pair.expected, pair.actual)
         if verdict is not None:
-            return verdict
+            return decided(verdict, "place")
     return _free(pair)
 
 
@@ -109,7 +126,14 @@ def _free(pair: Pair) -> Similarity | None:
         return _number(pair) or different("type")
     if len(expected) > _READABLE and len(actual) > _READABLE:
         return None
-    return _number_pair(pair) or _date(pair) or _address(pair) or _named(pair)
+    return (
+        _number_pair(pair)
+        or _date(pair)
+        or _period(pair)
+        or _address(pair)
+        or _coded(pair)
+        or _named(pair)
+    )
 
 
 _READABLE: Final = 254
@@ -128,6 +152,35 @@ def _address(pair: Pair) -> Similarity | None:
     if verdict is None:
         verdict = same_phone(pair.expected, pair.actual)
     return None if verdict is None else decided(verdict, "address")
+
+
+def _coded(pair: Pair) -> Similarity | None:
+    expected, actual = folded(pair.expected), folded(pair.actual)
+    verdict = same_code(expected, actual, pair.hint.field)
+    if verdict is not None:
+        return decided(verdict, "code")
+    if not pair.hint.field or expected in ALIASES or actual in ALIASES:
+        return None
+    if is_abbreviation(expected, actual) and not _spelled_out(pair):
+        return unsure("abbreviation: unsure")
+    return None
+
+
+def _spelled_out(pair: Pair) -> bool:
+    # Two letters are a state as readily as a city, so for places initials settle nothing.
+    least = 3 if pair.kind == "place" else 2
+    return is_acronym(pair.expected, pair.actual, least)
+
+
+def _period(pair: Pair) -> Similarity | None:
+    (first, rest), (second, other_rest) = map(
+        split_quarter, map(folded, (pair.expected, pair.actual))
+    )
+    if first is None or second is None or words_of(rest) or words_of(other_rest):
+        return None
+    if first.part == second.part and None in (first.year, second.year) and first != second:
+        return unsure("date: unsure")
+    return decided(first == second, "date")
 
 
 def _named(pair: Pair) -> Similarity | None:
@@ -155,6 +208,8 @@ def _across_dimensions(expected: Quantity, actual: Quantity) -> bool | None:
     if expected.dimension is None or actual.dimension is None:
         # One side leaves the unit to the field: equal figures may be meant in another unit.
         return None
+    if {expected.dimension, actual.dimension} == {"GBP", "mass"}:
+        return bool({expected.unit, actual.unit} & {"pound", "pounds"})
     for one, other in (
         (expected.dimension, actual.dimension),
         (actual.dimension, expected.dimension),

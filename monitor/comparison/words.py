@@ -7,7 +7,7 @@ import unicodedata
 from typing import Final
 
 from monitor.comparison.dates import Period, split_quarter
-from monitor.comparison.tables import ALIASES, FILLER, WORDS
+from monitor.comparison.tables import ALIASES, FILLER, NUMBER_WORDS, WORDS
 
 _QUOTES: Final = str.maketrans(
     {
@@ -24,7 +24,10 @@ _QUOTES: Final = str.maketrans(
     }
 )
 _WORD: Final = re.compile(
-    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S+|[$€£¥₹]?[+-]?\d[\d.,:/]*\d%?|[$€£¥₹]?\d%?|[^\W\d_]+'[^\W\d_]+|\w+|&|\*\*|[+*/^=<>%-]"
+    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+    r"|https?://\S+"
+    r"|[$€£¥₹]?[+-]?\d[\d.,:/]*\d%?|[$€£¥₹]?\d%?"
+    r"|[^\W\d_]+'[^\W\d_]+|[^\W_]+|&|\*\*|[+*/^=<>%-]"
 )
 _SPACE: Final = re.compile(r"\s+")
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -45,7 +48,9 @@ def claim_words(text: str) -> list[str]:
     """The words that carry a claim: no fillers, synonyms replaced, a period as one word."""
     period, rest = split_quarter(text)
     words = [word for word in words_of(rest) if word not in FILLER and word not in _MARKS]
-    return words if period is None else [_period_word(period), *words]
+    if period is not None:
+        return [_period_word(period), *words]
+    return words or words_of(rest)
 
 
 def squeezed(text: str) -> str:
@@ -63,11 +68,16 @@ def alias_of(text: str) -> str:
     return ALIASES.get(text, text)
 
 
+_COUNTED: Final = {word: str(value) for word, value in NUMBER_WORDS.items() if value > 1}
 _MARKS: Final = frozenset({"&", "-", "/", "+", "*", "=", "<", ">", "^", "%", "**"})
 
 
 def _word(word: str) -> str:
-    word = word.removesuffix("'s") if word.endswith("'s") else word.replace("'", "")
+    word = word.removesuffix("'s").replace("'", "")
+    if word in _COUNTED:
+        return _COUNTED[word]
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word.removesuffix("s")
     return WORDS.get(word, word)
 
 

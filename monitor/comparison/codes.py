@@ -1,0 +1,81 @@
+"""Names and codes of units, currencies, languages and countries, as whole values."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from monitor.comparison.kinds import field_words
+from monitor.comparison.numbers import currency_of
+from monitor.comparison.tables import COUNTRIES, LANGUAGES, READINGS, UNITS
+
+_LANGUAGE_FIELDS: Final = frozenset({"lang", "language", "languages", "locale"})
+_COUNTRY_FIELDS: Final = frozenset({"country", "countries", "nation", "nationality"})
+_POWERS: Final = (
+    (re.compile(r"^(?:square|sq\.?)\s+(.+)$|^(.+?)\s*(?:\^2|²|\*\*2|squared)$"), 2),
+    (re.compile(r"^(?:cubic|cu\.?)\s+(.+)$|^(.+?)\s*(?:\^3|³|\*\*3|cubed)$"), 3),
+)
+
+
+def same_code(expected: str, actual: str, field: str | None) -> bool | None:
+    """Whether two folded texts name one unit, currency, language or country.
+
+    None when they are not both such names, or when the name has a second reading.
+    """
+    if expected in UNITS or actual in UNITS or "/" in expected + actual or _power(expected):
+        first, second = _unit(expected), _unit(actual)
+        if first is not None and second is not None:
+            return first == second
+    money, other = currency_of(expected), currency_of(actual)
+    if money is not None and other is not None:
+        return _same_currency(money, other)
+    words = frozenset(field_words(field)) if field else frozenset()
+    for fields, table in ((_LANGUAGE_FIELDS, LANGUAGES), (_COUNTRY_FIELDS, COUNTRIES)):
+        if words & fields:
+            first_name, second_name = table.get(expected, expected), table.get(actual, actual)
+            if first_name in table.values() and second_name in table.values():
+                return first_name == second_name
+    return None
+
+
+def is_abbreviation(expected: str, actual: str) -> bool:
+    """Whether one text may be a code for the other: only a table could tell.
+
+    A code has at most three letters, begins as the name does, and keeps the name's order.
+    """
+    short, long = sorted((expected, actual), key=len)
+    if not (short.isalpha() and len(short) <= 3 and len(long) >= len(short) + 2):
+        return False
+    letters = iter(long)
+    return short[0] == long[0] and all(char in letters for char in short)
+
+
+def _same_currency(one: str, other: str) -> bool | None:
+    if one == other:
+        return True
+    for sign, plain in ((one, other), (other, one)):
+        if sign in READINGS:
+            usual, *rarer = READINGS[sign]
+            return True if plain == usual else None if plain in rarer else False
+    return False
+
+
+def _unit(text: str) -> tuple[object, ...] | None:
+    parts = re.split(r"\s*/\s*|\s+per\s+", text)
+    if len(parts) == 2:
+        upper, lower = _unit(parts[0]), _unit(parts[1])
+        return ("per", upper, lower) if upper is not None and lower is not None else None
+    power = _power(text)
+    if power is not None:
+        base = UNITS.get(power[0])
+        return None if base is None else (*base, power[1])
+    found = UNITS.get(text)
+    return None if found is None else (*found, 1)
+
+
+def _power(text: str) -> tuple[str, int] | None:
+    for form, power in _POWERS:
+        match = form.match(text)
+        if match is not None:
+            return (match[1] or match[2]).strip(), power
+    return None
