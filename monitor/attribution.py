@@ -1,0 +1,285 @@
+"""Root or inherited: every failed turn's faults are explained by earlier ones, or are its own.
+
+Turns are taken in order, each after its judgement. A fault is explained by a dependency only:
+a value taken from a failed turn's result, the same wrong value carried on, state that a failed
+write left behind, or a dependency that the reference declares. Position explains nothing. What
+is left once the explained faults are taken away is what judging the turn with its inherited
+values repaired would find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from monitor.model import ActionTurn, Conversation, JsonValue, ResponseTurn
+from monitor.references.contracts import ToolContracts
+from monitor.scoring.alignment import Slot
+from monitor.scoring.departures import explain_claim, is_supported
+from monitor.scoring.judged import Judged
+from monitor.scoring.provenance import (
+    NOTHING,
+    Content,
+    content_of,
+    content_of_text,
+    merged,
+    weighs,
+)
+from monitor.scoring.sources import (
+    Source,
+    differs,
+    mends,
+    same_tool,
+    source_of_action,
+    source_of_reply,
+)
+from monitor.scoring.values import leaves, plain
+from monitor.scoring.words import tokens
+from monitor.verdict import ExpectedAction, ExpectedResponse, ExpectedTurn, Finding
+
+
+class Blame(NamedTuple):
+    """A turn's findings once the inherited ones are told apart."""
+
+    findings: tuple[Finding, ...]
+    """Its own faults; when there are none, the inherited ones, as `prior_action_failed`."""
+    origin: int | None = None
+    """Position of the earliest root behind the inherited faults; None when there are none."""
+
+
+class Attribution:
+    """Lays blame along one conversation. Positions are those of the slots, from 0."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        expected: Sequence[ExpectedTurn],
+        contracts: ToolContracts,
+    ) -> None:
+        """Nothing is indexed before a turn fails."""
+        self._conversation = conversation
+        self._expected = expected
+        self._contracts = contracts
+        self._sources: list[Source] = []
+        self._good: list[ActionTurn | ResponseTurn] = []
+        self._values: set[str] = set()
+        self._words = (
+            set(content_of_text(conversation.system).words) if conversation.system else set()
+        )
+        self._indexed = 0
+        self._queries = 0
+
+    def blame(self, position: int, slot: Slot, judged: Judged, exchange: int) -> Blame:
+        """The slot's blame. Slots are to be given in their order, each once."""
+        turn = None if slot.turn is None else self._conversation.turns[slot.turn]
+        expected = None if slot.expected is None else self._expected[slot.expected]
+        if isinstance(turn, ResponseTurn) or isinstance(expected, ExpectedResponse):
+            blame = self._reply(position, slot, judged, exchange)
+        else:
+            blame = self._action(position, slot, turn, expected, judged, exchange)
+        if not blame.findings and turn is not None:
+            self._good.append(turn)
+            if isinstance(turn, ActionTurn) and turn.error_type is None and self._sources:
+                self._sources = [s for s in self._sources if not mends(turn, s, exchange)]
+        return blame
+
+    def _action(
+        self,
+        position: int,
+        slot: Slot,
+        turn: ActionTurn | None,
+        expected: ExpectedAction | None,
+        judged: Judged,
+        exchange: int,
+    ) -> Blame:
+        findings, origin, inherited = self._sorted(slot, judged.findings, exchange)
+        drifted = not judged.findings and turn is not None and expected is not None
+        if drifted and judged.why is None and differs(turn, expected):  # type: ignore[arg-type]
+            changers = self._state(turn)  # type: ignore[arg-type]
+            if changers:
+                origin = _earliest(changers)
+                inherited = [_state_finding(turn, expected)]  # type: ignore[arg-type]
+            else:
+                self._add(turn, expected, (), None, (exchange, slot.expected))
+        blame = _blame(findings, inherited, origin)
+        if blame.findings:
+            root = position if findings or origin is None else origin
+            self._add(turn, expected, judged.findings, root, (exchange, slot.expected))
+        return blame
+
+    def _reply(self, position: int, slot: Slot, judged: Judged, exchange: int) -> Blame:
+        surplus = self._surplus(slot, judged, exchange) if judged.surplus else ()
+        found = (*judged.findings, *surplus)
+        if not found:
+            return Blame(())
+        findings, origin, inherited = self._sorted(slot, found, exchange)
+        blame = _blame(findings, inherited, origin)
+        if blame.findings:
+            root = position if findings or origin is None else origin
+            source = source_of_reply((*findings, *inherited), root, (exchange, slot.expected))
+            self._sources.append(source)
+        return blame
+
+    def _sorted(
+        self, slot: Slot, found: Sequence[Finding], exchange: int
+    ) -> tuple[list[Finding], int | None, list[Finding]]:
+        """Own findings, the earliest root behind the others, and these others."""
+        own: list[Finding] = []
+        inherited: list[Finding] = []
+        origins: list[int] = []
+        for finding in found:
+            sources = self._explaining(slot, finding, exchange) if self._sources else ()
+            if not sources:
+                own.append(finding)
+                continue
+            roots = [source.origin for source in sources if source.origin is not None]
+            # Only the surroundings explain it: then it is nobody's fault.
+            if roots:
+                inherited.append(finding)
+                origins += roots
+        return own, min(origins, default=None), inherited
+
+    def _explaining(self, slot: Slot, finding: Finding, exchange: int) -> Sequence[Source]:
+        declared = self._declared(slot)
+        reason = finding.reason
+        if reason in ("incomplete_response", "inconsistent_response"):
+            known = self._known(exchange)
+            return declared or explain_claim(finding, self._sources, known, exchange)
+        if reason == "inconsistent_parameter_values":
+            return declared or self._value(finding, exchange)
+        if reason == "missing_parameters" or finding.detail == "omitted":
+            return declared
+        return ()
+
+    def _declared(self, slot: Slot) -> list[Source]:
+        """Failed turns whose output this one consumes by the reference's own word."""
+        if slot.expected is None:
+            return []
+        numbers = self._expected[slot.expected].depends_on
+        return [
+            source
+            for source in self._sources
+            if source.origin is not None
+            and source.expected_index is not None
+            and source.expected_index + 1 in numbers
+        ]
+
+    def _value(self, finding: Finding, exchange: int) -> list[Source]:
+        """Where a wrong argument value comes from: carried on, or taken from a wrong result."""
+        carried = (
+            finding.field if finding.basis == "contract" else plain(finding.expected),
+            plain(finding.actual),
+        )
+        found = [source for source in self._sources if carried in source.carried]
+        if found:
+            return found
+        values = {text for _, leaf in leaves(finding.actual) if weighs(text := plain(leaf))}
+        values -= {plain(leaf) for _, leaf in leaves(finding.expected)}
+        if not values:
+            return []
+        known = self._known(exchange)
+        taken = [source for source in self._sources if values & source.wrong.values]
+        covered = merged(source.wrong for source in taken).values
+        if taken and values <= covered and not values <= known.values:
+            return taken
+        return self._worded(finding, known)
+
+    def _worded(self, finding: Finding, known: Content) -> list[Source]:
+        """Sources of a text value that was written out of what failed turns gave."""
+        if not isinstance(finding.actual, str):
+            return []
+        new = set(tokens(finding.actual)) - set(tokens(plain(finding.expected)))
+        bringing = [source for source in self._sources if new & source.wrong.words]
+        covered = merged(source.wrong for source in bringing).words
+        return bringing if new and new <= covered and not new <= known.words else []
+
+    def _state(self, turn: ActionTurn) -> list[Source]:
+        """Failed turns that may have left the state wrong which this call met."""
+        return [
+            source
+            for source in self._sources
+            if source.origin is not None
+            and source.changes_state
+            and same_tool(source, turn, self._contracts)
+        ]
+
+    def _surplus(self, slot: Slot, judged: Judged, exchange: int) -> list[Finding]:
+        """Surplus claims that are faults: out of failed results, or with values from nowhere."""
+        failed = [source for source in self._sources if source.origin is not None]
+        known = self._known(exchange)
+        expected = None if slot.expected is None else self._expected[slot.expected]
+        due = content_of_text(expected.text) if isinstance(expected, ExpectedResponse) else NOTHING
+        findings = []
+        for claim in judged.surplus:
+            finding = Finding("inconsistent_response", "gold", actual=claim)
+            words = set(tokens(claim)) - due.words
+            of_failed = failed and words and not words <= known.words
+            if (of_failed and explain_claim(finding, failed, known, exchange)) or not (
+                is_supported(claim, due, known)
+            ):
+                findings.append(finding)
+        return findings
+
+    def _known(self, exchange: int) -> Content:
+        """What the agent had from its users, its instructions and turns that went right."""
+        queries = self._conversation.queries
+        while self._queries <= exchange and self._queries < len(queries):
+            self._learn(content_of_text(queries[self._queries] or ""))
+            self._queries += 1
+        for turn in self._good[self._indexed :]:
+            if isinstance(turn, ActionTurn):
+                self._learn(content_of(turn.result))
+                self._learn(content_of(turn.call.arguments))
+            else:
+                self._learn(content_of_text(turn.text or ""))
+        self._indexed = len(self._good)
+        return Content(self._values, self._words)
+
+    def _learn(self, content: Content) -> None:
+        self._values |= content.values
+        self._words |= content.words
+
+    def _add(
+        self,
+        turn: ActionTurn | None,
+        expected: ExpectedAction | None,
+        findings: Sequence[Finding],
+        origin: int | None,
+        place: tuple[int, int | None],
+    ) -> None:
+        self._sources.append(
+            source_of_action(turn, expected, findings, origin, place, self._contracts)
+        )
+
+
+def _blame(own: Sequence[Finding], inherited: Sequence[Finding], origin: int | None) -> Blame:
+    if own:
+        return Blame(tuple(own), origin)
+    return Blame(tuple(_as_inherited(finding) for finding in inherited), origin)
+
+
+def _as_inherited(finding: Finding) -> Finding:
+    return Finding(
+        "prior_action_failed",
+        finding.basis,
+        field=finding.field,
+        detail=finding.detail,
+        expected=finding.expected,
+        actual=finding.actual,
+        score=finding.score,
+    )
+
+
+def _state_finding(turn: ActionTurn, expected: ExpectedAction) -> Finding:
+    actual: JsonValue = turn.result if turn.has_result else turn.error_type
+    return Finding(
+        "inconsistent_parameter_values",
+        "gold",
+        detail="result_differs",
+        expected=expected.result,
+        actual=actual,
+    )
+
+
+def _earliest(sources: Sequence[Source]) -> int:
+    return min(source.origin for source in sources if source.origin is not None)

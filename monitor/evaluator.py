@@ -1,0 +1,324 @@
+"""A conversation and what it can be held against in, a report out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final, NamedTuple, get_args
+
+from monitor.attribution import Attribution, Blame
+from monitor.model import ActionTurn, Conversation, ResponseTurn, Turn, omitted_turn_id
+from monitor.ports import Comparator, ReferenceSource
+from monitor.references.contracts import ToolContracts
+from monitor.scoring.actions import ActionJudge
+from monitor.scoring.alignment import Slot, align
+from monitor.scoring.composition import CompositionRule, UnweightedMean
+from monitor.scoring.contract import judge_by_contract
+from monitor.scoring.distance import Distance
+from monitor.scoring.judged import Judged, unscored
+from monitor.scoring.outputs import unsaid
+from monitor.scoring.replies import ReplyJudge
+from monitor.scoring.structure import expected_name, names_of
+from monitor.scoring.thresholds import Thresholds
+from monitor.verdict import (
+    REASONS,
+    Chain,
+    ExpectedAction,
+    ExpectedResponse,
+    ExpectedTurn,
+    Finding,
+    Reference,
+    Report,
+    SubMetric,
+    Verdict,
+    chain_of,
+)
+
+RULES_VERSION: Final = "aem-1"
+"""Changes whenever equal input may get another verdict."""
+
+
+class Evaluator:
+    """The whole metric over one conversation: pure, and equal input gives an equal report.
+
+    `version` names everything that a verdict depends on beside its input; reports of different
+    versions are not to be compared.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[ReferenceSource],
+        contracts: ToolContracts,
+        comparator: Comparator,
+        composition: CompositionRule | None = None,
+        thresholds: Thresholds | None = None,
+    ) -> None:
+        """The first of `sources` that knows a conversation gives its reference."""
+        self._sources = tuple(sources)
+        self._contracts = contracts
+        self._comparator = comparator
+        self._composition = composition or UnweightedMean()
+        self._thresholds = thresholds or Thresholds()
+        self.version = f"{RULES_VERSION}+{comparator.version}"
+
+    def evaluate(
+        self,
+        conversation: Conversation,
+        *,
+        closed: bool,
+        revision: int,
+        dialog_id: str | None = None,
+    ) -> Report:
+        """The report at this revision. What is expected later is missing only once `closed`."""
+        reference = self._reference(conversation)
+        contracts = self._contracts.with_definitions(conversation.tools)
+        run = _Run(conversation, reference, contracts, self._comparator, self._thresholds)
+        verdicts = run.verdicts(closed=closed)
+        return self._report(conversation, reference, verdicts, closed, revision, dialog_id)
+
+    def _reference(self, conversation: Conversation) -> Reference | None:
+        for source in self._sources:
+            reference = source.reference(conversation)
+            if reference is not None:
+                return reference
+        return None
+
+    def _report(
+        self,
+        conversation: Conversation,
+        reference: Reference | None,
+        verdicts: tuple[Verdict, ...],
+        closed: bool,
+        revision: int,
+        dialog_id: str | None,
+    ) -> Report:
+        passed = sum(verdict.verdict == "pass" for verdict in verdicts)
+        failed = sum(verdict.verdict == "fail" for verdict in verdicts)
+        roots = [verdict for verdict in verdicts if verdict.is_root]
+        scored = passed + failed
+        sub_metrics = _means(verdicts)
+        usage = conversation.usage
+        return Report(
+            conversation_id=conversation.conversation_id,
+            revision=revision,
+            closed=closed,
+            release=conversation.release,
+            success_rate=passed / scored if scored else None,
+            test_pass=failed == 0 if scored else None,
+            first_failure_turn=roots[0].turn_no if roots else None,
+            root_cause=roots[0].failure_reason if roots else None,
+            root_cause_count=len(roots),
+            cascading_count=failed - len(roots),
+            unscored_count=len(verdicts) - scored,
+            chain_length=max((verdict.chain for verdict in verdicts), default="0"),
+            sub_metrics=sub_metrics,
+            composition=self._composition.compose(verdicts, sub_metrics),
+            turns=verdicts,
+            model=conversation.model,
+            latency_s=_accumulated_s(conversation),
+            started_s=_started_s(conversation),
+            reference_id=None if reference is None else reference.reference_id,
+            reference_match=None if reference is None else reference.match,
+            evaluator=self.version,
+            synthetic_id=conversation.synthetic_id,
+            dialog_id=dialog_id,
+            input_tokens=None if usage is None else usage.input_tokens,
+            output_tokens=None if usage is None else usage.output_tokens,
+        )
+
+
+class _Place(NamedTuple):
+    """Where a verdict stands in its conversation."""
+
+    turn_no: int
+    exchange: int
+    chain: Chain
+
+
+class _Run:
+    """One evaluation of one conversation."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        reference: Reference | None,
+        contracts: ToolContracts,
+        comparator: Comparator,
+        thresholds: Thresholds,
+    ) -> None:
+        self.conversation = conversation
+        self.reference = reference
+        self.expected: tuple[ExpectedTurn, ...] = () if reference is None else reference.turns
+        self.contracts = contracts
+        self.actions = ActionJudge(contracts, comparator, thresholds)
+        self.replies = ReplyJudge(comparator, thresholds)
+
+    def verdicts(self, *, closed: bool) -> tuple[Verdict, ...]:
+        slots = self._slots(closed=closed)
+        unsaid_at = self._unsaid(slots) if closed else {}
+        attribution = Attribution(self.conversation, self.expected, self.contracts)
+        calls = Counter(
+            turn.exchange
+            for turn in self.conversation.turns
+            if isinstance(turn, ActionTurn) and turn.depth == 0
+        )
+        verdicts = []
+        exchange = 0
+        for position, slot in enumerate(slots):
+            turn = None if slot.turn is None else self.conversation.turns[slot.turn]
+            exchange = exchange if turn is None else turn.exchange
+            judged = self._judged(slot, turn)
+            if position in unsaid_at:
+                judged = _with_unsaid(judged, unsaid_at[position])
+            blame = attribution.blame(position, slot, judged, exchange)
+            place = _Place(position + 1, exchange, chain_of(calls[exchange]))
+            verdicts.append(self._verdict(slot, turn, judged, blame, place))
+        return tuple(verdicts)
+
+    def _slots(self, *, closed: bool) -> list[Slot]:
+        conversation, reference = self.conversation, self.reference
+        if reference is None:
+            return [Slot(index, None, False) for index in range(len(conversation.turns))]
+        distance = Distance(conversation, reference.turns, self.contracts)
+        slots = align(conversation, reference, distance, self._covers)
+        return slots if closed else [slot for slot in slots if slot.turn is not None]
+
+    def _covers(self, turn: ActionTurn) -> bool:
+        """Whether the reference speaks about this call."""
+        if self.reference is None or self.reference.scope == "all":
+            return True
+        # A write that was refused changed nothing, so it is no write.
+        if turn.error_type is not None:
+            return False
+        writes = self.contracts.writes(turn.call.name)
+        if writes is not None:
+            return writes
+        action = names_of(turn.call, self.contracts).action
+        return any(
+            isinstance(expected, ExpectedAction) and expected.action in (action, turn.call.name)
+            for expected in self.expected
+        )
+
+    def _judged(self, slot: Slot, turn: Turn | None) -> Judged:
+        expected = None if slot.expected is None else self.expected[slot.expected]
+        if turn is None:
+            return _omitted(expected)
+        if isinstance(turn, ResponseTurn):
+            if not isinstance(expected, ExpectedResponse):
+                return unscored("no_reference")
+            return self._judged_reply(expected, turn)
+        if isinstance(expected, ExpectedAction):
+            return self.actions.judge(expected, turn)
+        if slot.covered:
+            finding = Finding("action_mismatch", "gold", detail="uninvited", actual=turn.call.name)
+            return Judged("gold", (finding,), {"structural": 0.0})
+        return judge_by_contract(turn, self.contracts)
+
+    def _judged_reply(self, expected: ExpectedResponse, turn: ResponseTurn) -> Judged:
+        if turn.text is None:
+            return unscored("not_text" if turn.media else "content_missing")
+        if turn.truncated:
+            return unscored("truncated")
+        return self.replies.judge(expected, turn.text)
+
+    def _unsaid(self, slots: Sequence[Slot]) -> dict[int, tuple[str, ...] | None]:
+        """The required outputs that no reply states, at the last reply; None: it cannot be said."""
+        if self.reference is None or not self.reference.required_outputs:
+            return {}
+        turns = self.conversation.turns
+        replies = [
+            (position, turn)
+            for position, slot in enumerate(slots)
+            if slot.turn is not None and isinstance(turn := turns[slot.turn], ResponseTurn)
+        ]
+        if not replies:
+            return {}
+        texts = [turn.text for _, turn in replies if turn.text is not None]
+        missing = unsaid(self.reference.required_outputs, texts)
+        if not missing:
+            return {}
+        whole = all(turn.text is not None and not turn.truncated for _, turn in replies)
+        return {replies[-1][0]: missing if whole else None}
+
+    def _verdict(
+        self, slot: Slot, turn: Turn | None, judged: Judged, blame: Blame, place: _Place
+    ) -> Verdict:
+        expected = None if slot.expected is None else self.expected[slot.expected]
+        outcome, why = "pass", None
+        if blame.findings:
+            outcome = "fail"
+        elif judged.basis is None or judged.why is not None:
+            outcome, why = "unscored", judged.why
+        lead = min(blame.findings, key=lambda f: REASONS.index(f.reason), default=None)
+        is_reply = isinstance(turn, ResponseTurn) or isinstance(expected, ExpectedResponse)
+        return Verdict(
+            turn_no=place.turn_no,
+            turn_id=self._turn_id(slot, turn),
+            turn_type="response" if is_reply else "action",
+            verdict=outcome,  # type: ignore[arg-type]
+            failure_reason=None if lead is None else lead.reason,
+            detail=None if lead is None else lead.detail,
+            field=None if lead is None else lead.field,
+            basis=None if outcome == "unscored" else judged.basis,
+            why=why,
+            inherited_from=None if blame.origin is None else blame.origin + 1,
+            scores={} if outcome == "unscored" else dict(judged.scores),
+            findings=blame.findings,
+            agent=None if turn is None else turn.agent,
+            span_ids=() if turn is None else turn.span_ids,
+            exchange=place.exchange,
+            chain=place.chain,
+            latency_s=None if turn is None else _duration_s(turn),
+            weight=1.0 if expected is None else expected.weight,
+            critical=expected is not None and expected.critical,
+        )
+
+    def _turn_id(self, slot: Slot, turn: Turn | None) -> str:
+        if turn is not None:
+            return turn.turn_id
+        return omitted_turn_id(self.conversation.conversation_id, slot.expected or 0)
+
+
+def _omitted(expected: ExpectedTurn | None) -> Judged:
+    if isinstance(expected, ExpectedAction):
+        name = expected_name(expected)
+        finding = Finding("action_mismatch", "gold", detail="omitted", expected=name)
+        return Judged("gold", (finding,), {"structural": 0.0})
+    text = None if expected is None else expected.text
+    finding = Finding("incomplete_response", "gold", detail="omitted", expected=text)
+    return Judged("gold", (finding,), {"completeness": 0.0})
+
+
+def _with_unsaid(judged: Judged, missing: tuple[str, ...] | None) -> Judged:
+    if missing is None:
+        return judged if judged.findings else unscored("content_missing")
+    findings = tuple(Finding("incomplete_response", "gold", expected=value) for value in missing)
+    scores: dict[SubMetric, float] = {**judged.scores, "completeness": 0.0}
+    return Judged("gold", (*judged.findings, *findings), scores, judged.why, judged.surplus)
+
+
+def _means(verdicts: Sequence[Verdict]) -> dict[SubMetric, float | None]:
+    means: dict[SubMetric, float | None] = {}
+    for name in get_args(SubMetric):
+        scores = [v.scores[name] for v in verdicts if name in v.scores]
+        means[name] = sum(scores) / len(scores) if scores else None
+    return means
+
+
+def _duration_s(turn: Turn) -> float | None:
+    return (turn.end_ns - turn.start_ns) / 1e9 if turn.end_ns >= turn.start_ns > 0 else None
+
+
+def _accumulated_s(conversation: Conversation) -> float | None:
+    """What the user waited for all replies together; None when no reply tells its times."""
+    waited = [
+        turn.end_ns - turn.start_ns
+        for turn in conversation.turns
+        if isinstance(turn, ResponseTurn) and turn.end_ns >= turn.start_ns > 0
+    ]
+    return sum(waited) / 1e9 if waited else None
+
+
+def _started_s(conversation: Conversation) -> float | None:
+    started = [turn.start_ns for turn in conversation.turns if turn.start_ns > 0]
+    return min(started) / 1e9 if started else None

@@ -1,0 +1,100 @@
+"""A reply cut into claims, and two replies' claims matched with each other."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from monitor.scoring.words import tokens
+
+CLAIM_LIMIT: Final = 400
+"""Claims of one reply that are told apart; what follows counts as one last claim."""
+
+# A full stop inside a name or number is followed by no space, so it ends nothing.
+_COARSE: Final = re.compile(r"(?<=[.!?])[\"')\]]*\s+|;\s*|\s*\n+\s*(?:[-*•]\s+|\d+[.)]\s+)?")
+_FINE: Final = re.compile(
+    r"(?<=[.!?])[\"')\]]*\s+|;\s*|\s*\n+\s*(?:[-*•]\s+|\d+[.)]\s+)?|[.!?]*,\s+(?!\d{4}\b)(?:and\s+)?"
+)
+_KEYED: Final = re.compile(r"^\W*([^:.!?]{1,60}?)(?:\*\*)?:(?:\*\*)?\s+(\S.*)$", re.DOTALL)
+_SAID: Final = re.compile(r"^\W*((?:[\w'-]+\s+){1,6}?)(?:is|are|was|were)\s+(\S.*)$", re.DOTALL)
+
+
+class Claim(NamedTuple):
+    """One statement of a reply."""
+
+    text: str
+    tokens: tuple[str, ...]
+    position: int = 0
+    """Its place in the reply; claims that follow each other directly differ by 1."""
+
+    @property
+    def bag(self) -> frozenset[tuple[str, int]]:
+        """The tokens without their order, each with its count."""
+        return frozenset(Counter(self.tokens).items())
+
+
+class Matched(NamedTuple):
+    """What is left of two replies once the claims that they share are taken away."""
+
+    expected: tuple[Claim, ...]
+    actual: tuple[Claim, ...]
+    shared: int
+
+
+def matched_claims(expected: str, actual: str) -> Matched:
+    """Take away equal claims, in any order; cut at commas only where that leaves less over."""
+    coarse = _unshared(_cut(expected, _COARSE), _cut(actual, _COARSE))
+    if not coarse.expected and not coarse.actual:
+        return coarse
+    fine = _unshared(_cut_finer(coarse.expected), _cut_finer(coarse.actual))
+    left = len(fine.expected) + len(fine.actual)
+    if left < len(coarse.expected) + len(coarse.actual):
+        return fine._replace(shared=fine.shared + coarse.shared)
+    return coarse
+
+
+def keyed(claim: Claim) -> tuple[tuple[str, ...], str] | None:
+    """Subject and value of a claim such as `total: 5` or `the total is 5`."""
+    for pattern in (_KEYED, _SAID):
+        found = pattern.match(claim.text)
+        if found is not None:
+            subject = tokens(found[1])
+            if subject:
+                return subject, found[2].rstrip(" .!;,")
+    return None
+
+
+def _cut(text: str, pattern: re.Pattern[str], position: int = 0) -> list[Claim]:
+    claims = []
+    for part in pattern.split(text, maxsplit=CLAIM_LIMIT):
+        found = tokens(part) if part else ()
+        if found:
+            claims.append(Claim(part.strip(), found, position + len(claims)))
+    return claims
+
+
+def _cut_finer(claims: Sequence[Claim]) -> list[Claim]:
+    return [
+        part
+        for claim in claims
+        for part in _cut(claim.text, _FINE, claim.position * 2 * CLAIM_LIMIT)
+    ]
+
+
+def _unshared(expected: Sequence[Claim], actual: Sequence[Claim]) -> Matched:
+    waiting = Counter(claim.bag for claim in actual)
+    rest: list[Claim] = []
+    for claim in expected:
+        if waiting[claim.bag] > 0:
+            waiting[claim.bag] -= 1
+        else:
+            rest.append(claim)
+    left: list[Claim] = []
+    # The last of equal claims stay, so that a repeated claim is surplus where it is repeated.
+    for claim in reversed(actual):
+        if waiting[claim.bag] > 0:
+            waiting[claim.bag] -= 1
+            left.append(claim)
+    return Matched(tuple(rest), tuple(reversed(left)), len(expected) - len(rest))

@@ -1,0 +1,28 @@
+"""What scoring says of one turn before anybody asks where the fault came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from monitor.verdict import Basis, Finding, SubMetric, UnscoredWhy
+
+
+class Judged(NamedTuple):
+    """One turn's own result. With findings it fails; without a basis it is unscored."""
+
+    basis: Basis | None
+    findings: tuple[Finding, ...] = ()
+    scores: Mapping[SubMetric, float] = MappingProxyType({})
+    why: UnscoredWhy | None = None
+    """Set when unscored, and when a comparison stayed open: then a turn that has no finding is
+    unscored."""
+    surplus: tuple[str, ...] = ()
+    """Claims of a reply that the expected reply does not hold. Whether they are faults depends
+    on where they came from, which attribution knows."""
+
+
+def unscored(why: UnscoredWhy) -> Judged:
+    """A turn that nothing could be held against."""
+    return Judged(None, why=why)

@@ -1,0 +1,234 @@
+"""A reply held against the expected one: claim by claim, in any order, then by meaning."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal, NamedTuple
+
+from monitor.ports import Comparator, Hint
+from monitor.scoring.claims import Claim, keyed, matched_claims
+from monitor.scoring.judged import Judged
+from monitor.scoring.thresholds import Thresholds
+from monitor.scoring.words import is_negation, is_typed, normalised, tokens
+from monitor.verdict import ExpectedResponse, Finding, SubMetric
+
+PAIR_LIMIT: Final = 60
+"""Unmatched claims of one side that are paired; the rest stays unpaired."""
+CANDIDATE_LIMIT: Final = 4
+"""Claims that one expected claim is compared with by meaning when no words are shared."""
+NEAR: Final = 0.6
+"""Share of common tokens from which two claims are one sentence with some words exchanged."""
+COVERED: Final = 0.8
+"""Share of a claim's tokens that must be said elsewhere for the claim to count as said."""
+
+_Outcome = Literal["same", "changed", "missing", "open"]
+
+
+class ReplyJudge(NamedTuple):
+    """What judging replies needs beside the texts."""
+
+    comparator: Comparator
+    thresholds: Thresholds
+
+    def judge(self, expected: ExpectedResponse, text: str) -> Judged:
+        """Hold a reply against the expected text and its variants; the best one counts."""
+        best = self._against(expected.text, text)
+        for variant in expected.variants:
+            if best.findings or best.why is not None:
+                best = min(best, self._against(variant, text), key=_badness)
+        return best
+
+    def _against(self, expected: str, actual: str) -> Judged:
+        if normalised(expected) == normalised(actual):
+            return Judged("gold", scores={"completeness": 1.0, "truthfulness": 1.0})
+        return _Comparison(self, expected, actual).judged()
+
+    def similarity(self, expected: str, actual: str, field: str | None = None) -> float | None:
+        """How far two pieces of text mean the same; None when it cannot be said."""
+        return self.comparator.compare(expected, actual, Hint(field, "text")).score
+
+    @property
+    def bar(self) -> float:
+        """From which similarity on a statement agrees."""
+        return self.thresholds.of("truthfulness")
+
+
+class _Comparison:
+    """Two replies, and what is left of them once equal claims are taken away."""
+
+    def __init__(self, judge: ReplyJudge, expected: str, actual: str) -> None:
+        self.judge = judge
+        matched = matched_claims(expected, actual)
+        self.expected, self.actual, self.shared = matched
+        self.all_expected, self.all_actual = set(tokens(expected)), set(tokens(actual))
+        self.scores = [1.0] * self.shared
+        self.open = False
+
+    def judged(self) -> Judged:
+        pairs = _paired(self.expected[:PAIR_LIMIT], self.actual[:PAIR_LIMIT])
+        taken = set(pairs.values())
+        spare = Counter(token for claim in self.actual for token in claim.tokens)
+        missing: list[Claim] = []
+        changed: dict[int, Finding] = {}
+        surplus: list[str] = []
+        for index, partner in pairs.items():
+            left, right = self.expected[index], self.actual[partner]
+            spare.subtract((Counter(left.tokens) & Counter(right.tokens)).elements())
+            outcome, score = self._outcome(left, right)
+            if outcome == "changed":
+                changed[index] = _changed(left, right, score)
+            elif outcome == "missing":
+                missing.append(left)
+            elif outcome == "open":
+                self.open = True
+            elif any(is_typed(token) for token in set(right.tokens) - self.all_expected):
+                surplus.append(right.text)
+            if score is not None:
+                self.scores.append(score)
+        replaced = _continued(self.expected, changed, pairs)
+        for index, claim in enumerate(self.expected):
+            if index not in pairs and index not in replaced and not self._said(claim, spare, taken):
+                missing.append(claim)
+        surplus += [claim.text for i, claim in enumerate(self.actual) if i not in taken]
+        return self._result(missing, list(changed.values()), surplus)
+
+    def _result(self, missing: list[Claim], changed: list[Finding], surplus: list[str]) -> Judged:
+        missing.sort(key=lambda claim: claim.position)
+        findings = [
+            Finding("incomplete_response", "gold", expected=claim.text) for claim in missing
+        ]
+        total = self.shared + len(self.expected)
+        scores: dict[SubMetric, float] = {
+            "completeness": (total - len(missing)) / total if total else 1.0
+        }
+        if self.scores or not self.open:
+            scores["truthfulness"] = sum(self.scores) / len(self.scores) if self.scores else 1.0
+        why = "unsure" if self.open else None
+        return Judged("gold", (*findings, *changed), scores, why, tuple(surplus))  # type: ignore[arg-type]
+
+    def _outcome(self, left: Claim, right: Claim) -> tuple[_Outcome, float | None]:
+        """Whether a claim says the same as the one it is paired with; the similarity."""
+        lost, new = _without(left.tokens, right.tokens), _without(right.tokens, left.tokens)
+        common = len(left.tokens) - len(lost)
+        near = common >= NEAR * max(len(left.tokens), len(right.tokens))
+        values = _values_of_one_subject(left, right)
+        if not near and values is None:
+            # Another way of saying it: what is said elsewhere in the reply is not lost.
+            lost = [token for token in lost if token not in self.all_actual]
+            new = [token for token in new if token not in self.all_expected]
+        if any(map(is_negation, lost)) != any(map(is_negation, new)):
+            return "changed", 0.0
+        if not lost:
+            return "same", 1.0
+        if any(map(is_typed, lost)):
+            return (
+                ("changed", 0.0) if new and (values or near or _typed(new)) else ("missing", None)
+            )
+        if not new:
+            share = common / len(left.tokens)
+            return ("same", share) if share >= self.judge.bar else self._by_meaning(left, right)
+        if values is not None:
+            return self._agreement(self.judge.similarity(*values))
+        if near:
+            return self._agreement(self.judge.similarity(" ".join(lost), " ".join(new)))
+        return self._by_meaning(left, right)
+
+    def _by_meaning(self, left: Claim, right: Claim) -> tuple[_Outcome, float | None]:
+        return self._agreement(self.judge.similarity(left.text, right.text))
+
+    def _agreement(self, score: float | None) -> tuple[_Outcome, float | None]:
+        if score is None:
+            return "open", None
+        return ("same" if score >= self.judge.bar else "changed"), score
+
+    def _said(self, claim: Claim, spare: Counter[str], taken: set[int]) -> bool:
+        """Whether an unpaired claim is said after all: spread over others, or in other words."""
+        there = [token for token in claim.tokens if spare[token] > 0]
+        if len(there) >= COVERED * len(claim.tokens) and not _typed(_without(claim.tokens, there)):
+            spare.subtract(there)
+            return True
+        if any(is_typed(token) and token not in self.all_actual for token in claim.tokens):
+            return False
+        if keyed(claim) is not None:
+            return False
+        for index in [i for i in range(len(self.actual)) if i not in taken][:CANDIDATE_LIMIT]:
+            score = self.judge.similarity(claim.text, self.actual[index].text)
+            if score is not None and score >= self.judge.bar:
+                taken.add(index)
+                self.scores.append(score)
+                return True
+        return False
+
+
+def _badness(judged: Judged) -> tuple[int, bool]:
+    return len(judged.findings), judged.why is not None
+
+
+def _changed(left: Claim, right: Claim, score: float | None) -> Finding:
+    return Finding(
+        "inconsistent_response", "gold", expected=left.text, actual=right.text, score=score
+    )
+
+
+def _paired(expected: Sequence[Claim], actual: Sequence[Claim]) -> dict[int, int]:
+    """A changed claim goes with the claim it replaces: the one it shares most with."""
+    found = []
+    bags = [Counter(claim.tokens) for claim in actual]
+    for g, claim in enumerate(expected):
+        bag = Counter(claim.tokens)
+        for a, other in enumerate(actual):
+            common = sum((bag & bags[a]).values())
+            share = common / min(len(claim.tokens), len(other.tokens))
+            if share >= 0.5:
+                subject = _values_of_one_subject(claim, other) is not None
+                found.append((not subject, -share, -common, g, a))
+    pairs: dict[int, int] = {}
+    taken: set[int] = set()
+    for *_, g, a in sorted(found):
+        if g not in pairs and a not in taken:
+            pairs[g] = a
+            taken.add(a)
+    return pairs
+
+
+def _continued(
+    expected: Sequence[Claim], changed: Iterable[int], pairs: dict[int, int]
+) -> set[int]:
+    """Unpaired claims that run on from a changed one: its old value had several sentences."""
+    replaced: set[int] = set()
+    for start in changed:
+        index = start + 1
+        while (
+            index < len(expected)
+            and index not in pairs
+            and expected[index].position == expected[index - 1].position + 1
+            and keyed(expected[index]) is None
+        ):
+            replaced.add(index)
+            index += 1
+    return replaced
+
+
+def _values_of_one_subject(left: Claim, right: Claim) -> tuple[str, str, str] | None:
+    """Both values and the subject when both claims tell the value of one subject."""
+    one, other = keyed(left), keyed(right)
+    if one is None or other is None or one[0] != other[0]:
+        return None
+    return one[1], other[1], " ".join(one[0])
+
+
+def _without(tokens_of: Sequence[str], others: Sequence[str]) -> list[str]:
+    """The tokens that are left over when each of the others takes one away, in order."""
+    waiting = Counter(others)
+    left = []
+    for token in tokens_of:
+        if waiting[token] > 0:
+            waiting[token] -= 1
+        else:
+            left.append(token)
+    return left
+
+
+def _typed(found: Iterable[str]) -> bool:
+    return any(map(is_typed, found))

@@ -1,0 +1,128 @@
+"""Text as the tokens that carry its meaning: numbers, dates, names of things, content words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+TEXT_LIMIT: Final = 65_536
+"""Characters of one text that are looked at."""
+
+_MONTH_NAMES: Final = (
+    "january jan, february feb, march mar, april apr, may, june jun, july jul, august aug, "
+    "september sept sep, october oct, november nov, december dec"
+)
+_MONTHS: Final = {
+    name: number
+    for number, names in enumerate(_MONTH_NAMES.split(", "), start=1)
+    for name in names.split()
+}
+_NUMBER_NAMES: Final = "two three four five six seven eight nine ten eleven twelve"
+_NUMBERS: Final = {name: str(number) for number, name in enumerate(_NUMBER_NAMES.split(), start=2)}
+_MONTH: Final = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_TOKEN: Final = re.compile(
+    r"(?P<iso>\d{4}-\d{2}-\d{2})(?:[t ](?=\d\d:\d\d)|\b)"
+    rf"|(?P<month>{_MONTH})\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? (?P<year>\d{{4}})\b)?"
+    rf"|(?P<day2>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?(?P<month2>{_MONTH})\b\.?"
+    r"(?:,? (?P<year2>\d{4})\b)?"
+    r"|(?P<hour>\d{1,2})(?::(?P<minute>\d{2}))? ?(?P<half>[ap])\.?m\b\.?"
+    r"|(?P<clock>\d{1,2}:\d{2}(?::\d{2})?)\b"
+    r"|(?P<number>(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]|[-./:@]\w))"
+    r"|(?P<thing>[#@./~]*\w(?:[\w']|[-./:@&+#_](?=\w))*)"
+)  # fmt: skip
+_NEGATION_WORDS: Final = "not no never cannot unable without neither nor none"
+_NEGATIONS: Final = frozenset(_NEGATION_WORDS.split())
+_STOP_WORDS: Final = """
+    a an the this that these those it its it's is are was were be been being am i i'm i've i'll i'd
+    you you're you've you'll your yours we we've we'll our ours us me my mine he she they them their
+    and or but so as at by for from in into of on onto to with about over under up out than then
+    there here do does did has have had having will would can could should shall may might must
+    which what who whom whose when where why how if while because also just very really please
+    sure certainly course absolutely ok okay done set all right alright great perfect thanks thank
+    welcome hello hi hey good day happy glad sorry help assist assistance let know feel free
+    anything else something further more any some like want need now kindly yes there's that's
+    here's what's let's
+"""
+_STOP: Final = frozenset(_STOP_WORDS.split())
+
+
+def tokens(text: str) -> tuple[str, ...]:
+    """The meaning-carrying tokens in their order, in one spelling each.
+
+    `1,000.00` and `1000` are one token, so are `May 21, 2024` and `2024-05-21` (a year apart from
+    its day), `3 PM` and `15:00`. Words that carry nothing are left out.
+    """
+    found: list[str] = []
+    for match in _TOKEN.finditer(_folded(text)):
+        found.extend(_spelled(match))
+    return tuple(found)
+
+
+def is_typed(token: str) -> bool:
+    """Whether the token is a value (number, date, id, path, e-mail, tag) and not a word."""
+    return not token.isalpha() and "'" not in token and not token.startswith("year:")
+
+
+def is_negation(token: str) -> bool:
+    """Whether the token turns a statement into its opposite."""
+    return token in _NEGATIONS
+
+
+def normalised(text: str) -> str:
+    """The text without regard to case, width, spacing, quote style and closing punctuation."""
+    return " ".join(_folded(text).split()).rstrip(" .!")
+
+
+def _folded(text: str) -> str:
+    folded = text[:TEXT_LIMIT]
+    if not folded.isascii():
+        folded = unicodedata.normalize("NFKC", folded)
+        folded = folded.translate({0x2018: "'", 0x2019: "'", 0x201C: '"', 0x201D: '"'})
+    return folded.casefold()
+
+
+def _spelled(match: re.Match[str]) -> tuple[str, ...]:
+    kind = match.lastgroup
+    groups = match.groupdict()
+    if groups["thing"] is not None:
+        return _word(groups["thing"])
+    if groups["number"] is not None:
+        return (number_token(groups["number"]),)
+    if groups["iso"] is not None:
+        year, month, day = groups["iso"].split("-")
+        return _date(int(month), int(day), year)
+    if groups["month"] is not None:
+        return _date(_MONTHS[groups["month"]], int(groups["day"]), groups["year"])
+    if groups["month2"] is not None:
+        return _date(_MONTHS[groups["month2"]], int(groups["day2"]), groups["year2"])
+    if kind == "clock":
+        hour, _, rest = groups["clock"].partition(":")
+        return (f"{int(hour)}:{rest.removesuffix(':00') if len(rest) > 2 else rest}",)
+    return (_half_day(int(groups["hour"]), groups["minute"] or "00", groups["half"]),)
+
+
+def number_token(text: str) -> str:
+    """A number in one spelling: no thousands separators, no trailing zeros."""
+    number = text.replace(",", "").removeprefix("+")
+    if "." in number:
+        number = number.rstrip("0").rstrip(".")
+    return number.lstrip("0") or "0" if not number.startswith(("0.", "-")) else number
+
+
+def _word(word: str) -> tuple[str, ...]:
+    bare = word.strip("'.-/~@") if not word.startswith(("#", "@", "./", "/")) else word
+    if word.endswith("n't"):
+        return ("not",)
+    if bare in _STOP or not bare:
+        return ()
+    return (_NUMBERS.get(bare, bare.removesuffix("'s")),)
+
+
+def _date(month: int, day: int, year: str | None) -> tuple[str, ...]:
+    named = f"{month:02d}-{day:02d}"
+    return (named,) if year is None else (named, f"year:{year}")
+
+
+def _half_day(hour: int, minute: str, half: str) -> str:
+    return f"{hour % 12 + (12 if half == 'p' else 0)}:{minute}"
