@@ -54,6 +54,8 @@ def _by_words(expected: str, actual: str, first: list[str], second: list[str]) -
     if first == second or (sorted(first) == sorted(second) and _free_order(expected, actual)):
         return same("lexical")
     guard = guarded(expected, actual, first, second)
+    if guard is None and _values_replaced(expected, actual):
+        guard = "value"
     return None if guard is None else Similarity(GUARDED, guard)
 
 
@@ -73,7 +75,7 @@ def overlap(expected: list[str], actual: list[str]) -> Overlap:
 def guarded(expected: str, actual: str, first: list[str], second: list[str]) -> str | None:
     """The guard that keeps two folded texts apart: negation, number, or direction."""
     lost, new = Counter(first) - Counter(second), Counter(second) - Counter(first)
-    if _numbers(lost) and _numbers(new):
+    if _figures_changed(lost, new):
         return "number"
     if _negated(expected) != _negated(actual) and len(lost) <= 2 and len(new) <= 2:
         return "negation"
@@ -85,8 +87,40 @@ def guarded(expected: str, actual: str, first: list[str], second: list[str]) -> 
     return None
 
 
-def _numbers(words: Counter[str]) -> bool:
-    return any(any(char.isdigit() for char in word) for word in words)
+def _figures_changed(lost: Counter[str], new: Counter[str]) -> bool:
+    """Whether a figure was replaced; one written without its currency sign is the same."""
+    gone, come = _figures(lost), _figures(new)
+    bare = {word.strip(_SIGNS) for word in come}
+    kept = {word for word in gone if word.strip(_SIGNS) in bare and word[0] not in _SIGNS[:5]}
+    bare_gone = {word.strip(_SIGNS) for word in gone}
+    kept |= {w for w in come if w.strip(_SIGNS) in bare_gone and w[0] not in _SIGNS[:5]}
+    kept_values = {word.strip(_SIGNS) for word in kept}
+    return bool(
+        {w for w in gone if w.strip(_SIGNS) not in kept_values}
+        and {w for w in come if w.strip(_SIGNS) not in kept_values}
+    )
+
+
+_SIGNS: Final = "$€£¥₹%"
+
+
+def _figures(words: Counter[str]) -> set[str]:
+    return {word for word in words if any(char.isdigit() for char in word)}
+
+
+_VALUE: Final = re.compile(
+    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S+|(?<!\w)'[^'\n]{1,80}'(?!\w)|\"[^\"\n]{1,80}\""
+    r"|[\w-]+(?:/[\w.-]+)*\.[a-z][a-z0-9]{1,4}(?!\w)|#\w+"
+)
+
+
+def _values_replaced(expected: str, actual: str) -> bool:
+    """Whether a quoted value, address, file or tag gave way to another."""
+    first = {value.strip("'\"") for value in _VALUE.findall(expected)}
+    second = {value.strip("'\"") for value in _VALUE.findall(actual)}
+    return any(value not in actual for value in first) and any(
+        value not in expected for value in second
+    )
 
 
 def _negated(text: str) -> bool:

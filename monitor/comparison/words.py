@@ -30,6 +30,8 @@ _WORD: Final = re.compile(
     r"|[^\W\d_]+'[^\W\d_]+|[^\W_]+|&|\*\*|[+*/^=<>%-]"
 )
 _SPACE: Final = re.compile(r"\s+")
+_GROUPS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_ZEROS: Final = re.compile(r"(?<=\d)\.0+(?=%?$)|(?<=\.\d)0+(?=%?$)")
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -74,11 +76,20 @@ _MARKS: Final = frozenset({"&", "-", "/", "+", "*", "=", "<", ">", "^", "%", "**
 
 def _word(word: str) -> str:
     word = word.removesuffix("'s").replace("'", "")
+    if word[-1].isdigit() or word[-1] == "%":
+        return _figure(word)
     if word in _COUNTED:
         return _COUNTED[word]
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word.removesuffix("s")
     return WORDS.get(word, word)
+
+
+def _figure(word: str) -> str:
+    """Thousands and decimals in one spelling; a currency or percent sign stays."""
+    if "," in word:
+        word = _GROUPS.sub("", word)
+    return _ZEROS.sub("", word) if "." in word else word
 
 
 def _period_word(period: Period) -> str:
