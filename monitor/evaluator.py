@@ -68,9 +68,13 @@ class Evaluator:
         closed: bool,
         revision: int,
         dialog_id: str | None = None,
+        reference: Reference | None = None,
     ) -> Report:
-        """The report at this revision. What is expected later is missing only once `closed`."""
-        reference = self._reference(conversation)
+        """The report at this revision. What is expected later is missing only once `closed`.
+
+        A `reference` that came with the conversation is taken before those of the sources.
+        """
+        reference = reference or self._reference(conversation)
         contracts = self._contracts.with_definitions(conversation.tools)
         run = _Run(conversation, reference, contracts, self._comparator, self._thresholds)
         verdicts = run.verdicts(closed=closed)
