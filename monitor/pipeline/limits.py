@@ -1,0 +1,45 @@
+"""How long the pipeline waits, and how much it holds."""
+
+from __future__ import annotations
+
+import msgspec
+
+MIB = 1024 * 1024
+
+
+class PipelineLimits(msgspec.Struct, frozen=True):
+    """Every wait and every bound by name. Each bound that bites is counted in the effects.
+
+    Waits count from arrivals, not from the times of the trace: clocks of senders may be wrong.
+    """
+
+    settle_s: float = 2.0
+    """From the last arrival to a trace's close, once its root is in. Children may trail it."""
+    quiet_s: float = 30.0
+    """From the last arrival to the close of a trace whose root is not in."""
+    idle_s: float = 600.0
+    """From the last arrival to a conversation's close."""
+    max_age_s: float = 86_400.0
+    """From the first arrival to the close of a trace or conversation that never falls quiet."""
+    late_s: float = 600.0
+    """How long after its close a conversation takes late spans, as new revisions."""
+    remember_s: float = 86_400.0
+    """How long afterwards its spans are known as late instead of opening it anew."""
+    spans_per_trace: int = 10_000
+    """`dropped:spans_per_trace` beyond it."""
+    text_per_trace_bytes: int = 4 * MIB
+    """`dropped:text_per_trace` beyond it; a repeated history counts each time."""
+    text_per_conversation_bytes: int = MIB
+    """Beyond it, text of the oldest traces is cut and marked: `trimmed_traces`."""
+    traces_per_conversation: int = 2_000
+    """`dropped:traces_per_conversation` beyond it: a constant id names no conversation."""
+    open_traces: int = 20_000
+    """Beyond it, the trace next in line is closed: `early:open_traces`."""
+    open_text_bytes: int = 64 * MIB
+    """Text of all open traces; beyond it, the next in line is closed: `early:open_text`."""
+    open_conversations: int = 50_000
+    """Beyond it, the conversation next in line is closed: `early:open_conversations`."""
+    remembered_conversations: int = 50_000
+    """Beyond it, the one remembered longest is forgotten: `forgotten`."""
+    cache_bytes: int = 24 * MIB
+    """Decoded conversations kept in memory beside the store, by rough size."""

@@ -1,0 +1,154 @@
+"""The store behind the pipeline: encoded records, written when the host says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from typing import Final, Literal, TypeVar
+
+import msgspec
+
+from monitor.codec import VERSION, decode_spans, encode_spans, reader_of, seal, unseal
+from monitor.model import AgentSpan
+
+T = TypeVar("T")
+
+CONVERSATION: Final = "c:"
+OPEN_TRACE: Final = "o:"
+PIECE: Final = "p:"
+TRACE: Final = "t:"
+
+
+class ConversationRecord(msgspec.Struct, array_like=True):
+    """What is kept of a conversation beside its traces. `closed_at` is a host's time."""
+
+    conversation_id: str
+    phase: Literal["open", "closed", "gone"] = "open"
+    synthetic: bool = False
+    opened_at: float = 0.0
+    seen_at: float = 0.0
+    closed_at: float = 0.0
+    revision: int = 0
+    digest: bytes = b""
+    """Of the last report, its revision apart."""
+    unreported: int = 0
+    """Turns without a verdict, since their evaluation failed."""
+    traces: dict[str, tuple[int, int]] = {}
+    """By trace id: start of the trace, and bytes kept of it."""
+    trimmed: list[str] = []
+
+
+class OpenTraceRecord(msgspec.Struct, array_like=True):
+    """A trace that still waits for spans; they lie in pieces beside it."""
+
+    opened_at: float
+    seen_at: float
+    pieces: int
+
+
+class TraceRecord(msgspec.Struct, array_like=True):
+    """A closed trace. Without spans it is only remembered: what comes for it is late."""
+
+    conversations: tuple[str, ...]
+    opened_at: float = 0.0
+    seen_at: float = 0.0
+    spans: bytes | None = None
+
+
+class Shelf:
+    """Typed access to a store of bytes; changes wait in memory until `write`."""
+
+    def __init__(self, store: MutableMapping[str, bytes]) -> None:
+        self._store = store
+        self._changed: dict[str, bytes | None] = {}
+
+    def write(self) -> None:
+        """Carry the changes into the store."""
+        for key, value in self._changed.items():
+            if value is None:
+                self._store.pop(key, None)
+            else:
+                self._store[key] = value
+        self._changed = {}
+
+    def keys(self, prefix: str) -> list[str]:
+        """The ids under a prefix, sorted. One pass over the store, and only before changes."""
+        return sorted(key[len(prefix) :] for key in self._store if key.startswith(prefix))
+
+    def everything(self) -> dict[str, bytes]:
+        """The store's content as it would be after `write`."""
+        self.write()
+        return dict(self._store)
+
+    def replace(self, content: dict[str, bytes]) -> None:
+        """Make the content the store's."""
+        self._changed = {}
+        self._store.clear()
+        self._store.update(content)
+
+    def conversations(self) -> Iterator[ConversationRecord]:
+        """Every record, by id."""
+        for conversation_id in self.keys(CONVERSATION):
+            record = self.conversation(conversation_id)
+            if record is not None:
+                yield record
+
+    def conversation(self, conversation_id: str) -> ConversationRecord | None:
+        """The conversation's record, if it is known."""
+        data = self._get(CONVERSATION + conversation_id)
+        return None if data is None else unseal(b"C", data, _CONVERSATIONS)
+
+    def keep_conversation(self, record: ConversationRecord) -> None:
+        """Put the record."""
+        self._changed[CONVERSATION + record.conversation_id] = seal(b"C", record)
+
+    def drop_conversation(self, conversation_id: str) -> None:
+        """Forget the record."""
+        self._changed[CONVERSATION + conversation_id] = None
+
+    def trace(self, trace_id: str) -> TraceRecord | None:
+        """The closed trace's record, if it is known."""
+        data = self._get(TRACE + trace_id)
+        return None if data is None else unseal(b"T", data, _TRACES)
+
+    def keep_trace(self, trace_id: str, record: TraceRecord) -> int:
+        """Put the record; its size in bytes."""
+        data = self._changed[TRACE + trace_id] = seal(b"T", record)
+        return len(data)
+
+    def drop_trace(self, trace_id: str) -> None:
+        """Forget the record."""
+        self._changed[TRACE + trace_id] = None
+
+    def open_trace(self, trace_id: str) -> OpenTraceRecord:
+        """The open trace's record; it must be there."""
+        data = self._get(OPEN_TRACE + trace_id) or b""
+        return unseal(b"O", data, _OPEN_TRACES)
+
+    def keep_open_trace(
+        self, trace_id: str, record: OpenTraceRecord, spans: list[AgentSpan]
+    ) -> None:
+        """Put the record with its newest piece."""
+        if spans:
+            self._changed[f"{PIECE}{trace_id}:{record.pieces - 1}"] = encode_spans(spans)
+        self._changed[OPEN_TRACE + trace_id] = seal(b"O", record)
+
+    def pieces(self, trace_id: str, count: int) -> Iterator[AgentSpan]:
+        """The spans of an open trace's pieces, in order of arrival."""
+        for number in range(count):
+            yield from decode_spans(self._get(f"{PIECE}{trace_id}:{number}") or b"")
+
+    def drop_open_trace(self, trace_id: str, pieces: int) -> None:
+        """Forget the record and its pieces."""
+        for number in range(pieces):
+            self._changed[f"{PIECE}{trace_id}:{number}"] = None
+        self._changed[OPEN_TRACE + trace_id] = None
+
+    def _get(self, key: str) -> bytes | None:
+        if key in self._changed:
+            return self._changed[key]
+        return self._store.get(key)
+
+
+_CONVERSATIONS: Final = {VERSION: reader_of(ConversationRecord)}
+_OPEN_TRACES: Final = {VERSION: reader_of(OpenTraceRecord)}
+_TRACES: Final = {VERSION: reader_of(TraceRecord)}
