@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from monitor.model import ActionTurn, Conversation, JsonValue, ResponseTurn
 from monitor.references.contracts import ToolContracts
-from monitor.scoring.alignment import Slot
-from monitor.scoring.departures import explain_claim, is_supported
+from monitor.scoring.departures import Evidence, explain_claim, is_supported, is_told
 from monitor.scoring.judged import Judged
+from monitor.scoring.placement import Slot
 from monitor.scoring.provenance import (
     NOTHING,
     Content,
@@ -143,8 +143,7 @@ class Attribution:
         declared = self._declared(slot)
         reason = finding.reason
         if reason in ("incomplete_response", "inconsistent_response"):
-            known = self._known(exchange)
-            return declared or explain_claim(finding, self._sources, known, exchange)
+            return declared or explain_claim(finding, self._sources, self._evidence(slot, exchange))
         if reason == "inconsistent_parameter_values":
             return declared or self._value(finding, exchange)
         if reason == "missing_parameters" or finding.detail == "omitted":
@@ -180,7 +179,9 @@ class Attribution:
         known = self._known(exchange)
         taken = [source for source in self._sources if values & source.wrong.values]
         covered = merged(source.wrong for source in taken).values
-        if taken and values <= covered and not values <= known.values:
+        # Where the right result is known, a value that it lacks is traced there for sure.
+        sure = any(source.foretold for source in taken)
+        if taken and values <= covered and (sure or not values <= known.values):
             return taken
         return self._worded(finding, known)
 
@@ -209,16 +210,26 @@ class Attribution:
         known = self._known(exchange)
         expected = None if slot.expected is None else self._expected[slot.expected]
         due = content_of_text(expected.text) if isinstance(expected, ExpectedResponse) else NOTHING
+        evidence = self._evidence(slot, exchange)
         findings = []
         for claim in judged.surplus:
             finding = Finding("inconsistent_response", "gold", actual=claim)
-            words = set(tokens(claim)) - due.words
-            of_failed = failed and words and not words <= known.words
-            if (of_failed and explain_claim(finding, failed, known, exchange)) or not (
-                is_supported(claim, due, known)
-            ):
+            failed_told = failed and not is_told(claim, evidence)
+            explained = failed_told and explain_claim(finding, failed, evidence)
+            if explained or not is_supported(claim, due, known):
                 findings.append(finding)
         return findings
+
+    def _evidence(self, slot: Slot, exchange: int) -> Evidence:
+        """What stood behind a reply when it was written."""
+        turn = None if slot.turn is None else self._conversation.turns[slot.turn]
+        text = turn.text if isinstance(turn, ResponseTurn) else None
+        good = [
+            content_of(call.result)
+            for call in self._good
+            if isinstance(call, ActionTurn) and call.exchange == exchange
+        ]
+        return Evidence(exchange, good, frozenset(tokens(text or "")))
 
     def _known(self, exchange: int) -> Content:
         """What the agent had from its users, its instructions and turns that went right."""

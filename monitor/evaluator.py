@@ -11,12 +11,13 @@ from monitor.model import ActionTurn, Conversation, ResponseTurn, Turn, omitted_
 from monitor.ports import Comparator, ReferenceSource
 from monitor.references.contracts import ToolContracts
 from monitor.scoring.actions import ActionJudge
-from monitor.scoring.alignment import Slot, align
+from monitor.scoring.alignment import align
 from monitor.scoring.composition import CompositionRule, UnweightedMean
 from monitor.scoring.contract import judge_by_contract
 from monitor.scoring.distance import Distance
 from monitor.scoring.judged import Judged, unscored
 from monitor.scoring.outputs import unsaid
+from monitor.scoring.placement import Slot
 from monitor.scoring.replies import ReplyJudge
 from monitor.scoring.structure import expected_name, names_of
 from monitor.scoring.thresholds import Thresholds

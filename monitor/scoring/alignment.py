@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -11,21 +11,13 @@ import numpy.typing as npt
 from monitor.model import ActionTurn, Conversation
 from monitor.scoring.assignment import assign
 from monitor.scoring.distance import FREE, GAP, NEVER, Distance
+from monitor.scoring.placement import Slot, placed
 from monitor.verdict import ExpectedAction, ExpectedTurn, Reference
 
 UNORDERED_LIMIT: Final = 0.75
 """From this distance on, two calls of an unordered reference are no answer to each other."""
 
 _Costs = npt.NDArray[np.float64]
-
-
-class Slot(NamedTuple):
-    """An actual turn, an expected turn, or both where one answers the other; by index."""
-
-    turn: int | None
-    expected: int | None
-    covered: bool = True
-    """False for a turn that the reference leaves free: it is held against the contract."""
 
 
 def align(
@@ -48,7 +40,7 @@ def align(
             if partners[index] is not None
             or (reference.scope == "writes" and isinstance(turn, ActionTurn) and covers(turn))
         }
-        return _placed(partners, covered, len(reference.turns), ordered=True)
+        return placed(conversation, reference, partners, covered)
     covered = {
         index
         for index, turn in enumerate(conversation.turns)
@@ -56,21 +48,7 @@ def align(
     }
     partners = _found(conversation, reference, distance, sorted(covered))
     covered -= _free(conversation, partners, covered, distance)
-    return _placed(partners, covered, len(reference.turns), ordered=reference.ordered)
-
-
-def _placed(
-    partners: Sequence[int | None], covered: set[int], expected: int, *, ordered: bool
-) -> list[Slot]:
-    """Turns in their order, with the unanswered expected turns before the next answered one."""
-    answered = {partner for partner in partners if partner is not None}
-    omitted = [index for index in range(expected) if index not in answered]
-    slots: list[Slot] = []
-    for turn, partner in enumerate(partners):
-        while ordered and partner is not None and omitted and omitted[0] < partner:
-            slots.append(Slot(None, omitted.pop(0)))
-        slots.append(Slot(turn, partner, partner is not None or turn in covered))
-    return slots + [Slot(None, index) for index in omitted]
+    return placed(conversation, reference, partners, covered)
 
 
 def _given(

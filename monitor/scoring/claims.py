@@ -12,6 +12,9 @@ from monitor.scoring.words import tokens
 CLAIM_LIMIT: Final = 400
 """Claims of one reply that are told apart; what follows counts as one last claim."""
 
+SHORT_VALUE: Final = 3
+"""Words up to which a value is taken word by word."""
+
 # A full stop inside a name or number is followed by no space, so it ends nothing.
 _COARSE: Final = re.compile(r"(?<=[.!?])[\"')\]]*\s+|;\s*|\s*\n+\s*(?:[-*•]\s+|\d+[.)]\s+)?")
 _FINE: Final = re.compile(
@@ -57,8 +60,12 @@ def matched_claims(expected: str, actual: str) -> Matched:
 
 def keyed(claim: Claim) -> tuple[tuple[str, ...], str] | None:
     """Subject and value of a claim such as `total: 5` or `the total is 5`."""
+    return _subject_and_value(claim.text)
+
+
+def _subject_and_value(text: str) -> tuple[tuple[str, ...], str] | None:
     for pattern in (_KEYED, _SAID):
-        found = pattern.match(claim.text)
+        found = pattern.match(text)
         if found is not None:
             subject = tokens(found[1])
             if subject:
@@ -69,10 +76,18 @@ def keyed(claim: Claim) -> tuple[tuple[str, ...], str] | None:
 def _cut(text: str, pattern: re.Pattern[str], position: int = 0) -> list[Claim]:
     claims = []
     for part in pattern.split(text, maxsplit=CLAIM_LIMIT):
-        found = tokens(part) if part else ()
+        found = _claimed(part) if part else ()
         if found:
             claims.append(Claim(part.strip(), found, position + len(claims)))
     return claims
+
+
+def _claimed(text: str) -> tuple[str, ...]:
+    """The tokens of a claim; in a short value every word counts, as in `power: on`."""
+    parts = _subject_and_value(text)
+    if parts is None or len(parts[1].split()) > SHORT_VALUE:
+        return tokens(text)
+    return (*parts[0], *tokens(parts[1], every=True))
 
 
 def _cut_finer(claims: Sequence[Claim]) -> list[Claim]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from collections.abc import Set as AbstractSet
+from typing import Final, NamedTuple
 
+from monitor.scoring.claims import Claim, keyed
 from monitor.scoring.provenance import Content
 from monitor.scoring.sources import Source
 from monitor.scoring.words import is_negation, is_typed, tokens
@@ -12,25 +14,72 @@ from monitor.verdict import Finding
 
 MOSTLY: Final = 0.5
 """Share of new words that must come from somewhere for a statement to come from there."""
+WHOLLY: Final = 0.8
+"""Share of a claim's words that make up the claim."""
 _FAILURE: Final = frozenset(
     ("error", "errors", "failed", "failure", "fails", "unsuccessful", "issue")
 )
 
 
-def explain_claim(
-    finding: Finding, sources: Sequence[Source], known: Content, exchange: int
-) -> tuple[Source, ...]:
-    """The sources that explain a changed, missing or surplus claim; none: it is the reply's own.
+class Evidence(NamedTuple):
+    """What the agent had at hand from turns that went right, and what it made of it."""
 
-    `known` is what the agent had at hand from turns that went right.
-    """
-    due = tokens(finding.expected) if isinstance(finding.expected, str) else ()
+    exchange: int
+    good: Sequence[Content]
+    """The results of the good calls behind the reply, one by one."""
+    said: AbstractSet[str]
+    """All tokens of the reply."""
+
+
+class _Lost(NamedTuple):
+    """What a claim would have told."""
+
+    words: Sequence[str]
+    core: Sequence[str]
+    """The value of a claim such as `total: 5`, else the same as `words`."""
+
+    def told_in(self, words: AbstractSet[str]) -> bool:
+        """Whether the words make up the claim: all its values and most of the rest."""
+        return all(
+            sum(token in words for token in part) >= WHOLLY * len(part)
+            for part in (self.words, self.core)
+        ) and all(token in words for token in self.words if is_typed(token))
+
+
+def explain_claim(
+    finding: Finding, sources: Sequence[Source], evidence: Evidence
+) -> tuple[Source, ...]:
+    """The sources that explain a changed, missing or surplus claim; none: it is the reply's own."""
+    due = finding.expected if isinstance(finding.expected, str) else ""
     said = tokens(finding.actual) if isinstance(finding.actual, str) else ()
-    new = [token for token in said if token not in due]
+    wanted = tokens(due)
+    new = [token for token in said if token not in wanted]
     if new:
-        return _of_new(new, sources, exchange)
-    lost = [token for token in due if token not in said]
-    return _of_lost(lost, sources, known, exchange)
+        return _of_new(new, sources, evidence.exchange)
+    lost = _lost(due)
+    return _of_lost(lost, sources, evidence) if lost.words else ()
+
+
+def is_told(claim: str, evidence: Evidence) -> bool:
+    """Whether one good call alone tells what the claim says."""
+    lost = _lost(claim)
+    return any(lost.told_in(content.words) for content in evidence.good)
+
+
+def _lost(text: str) -> _Lost:
+    words = tokens(text)
+    parts = keyed(Claim(text, words))
+    core = tokens(parts[1]) if parts is not None else ()
+    return _Lost(words, core or words)
+
+
+def is_supported(claim: str, expected: Content, known: Content) -> bool:
+    """Whether every value that a surplus claim states was met before."""
+    return all(
+        token in known.words or token in expected.words
+        for token in tokens(claim)
+        if is_typed(token)
+    )
 
 
 def _of_new(new: list[str], sources: Sequence[Source], exchange: int) -> tuple[Source, ...]:
@@ -51,32 +100,22 @@ def _of_new(new: list[str], sources: Sequence[Source], exchange: int) -> tuple[S
     return errored if admits and errored and not typed else ()
 
 
-def _of_lost(
-    lost: list[str], sources: Sequence[Source], known: Content, exchange: int
-) -> tuple[Source, ...]:
+def _of_lost(lost: _Lost, sources: Sequence[Source], evidence: Evidence) -> tuple[Source, ...]:
     """The sources that should have told what the reply leaves out, and did not."""
-    if not lost:
-        return ()
-    typed = [token for token in lost if is_typed(token)]
     withheld = tuple(
-        s for s in sources if s.foretold and any(token in s.lost.words for token in lost)
+        s
+        for s in sources
+        if s.foretold and lost.told_in(s.due.words) and not lost.told_in(s.given.words)
     )
-    gone = [t for t in lost if any(t in s.lost.words for s in withheld)]
-    if withheld and all(t in gone for t in typed) and any(t not in known.words for t in gone):
+    if withheld:
         return withheld
-    if all(token in known.words for token in lost):
+    kept_back = any(lost.told_in(content.words) for content in evidence.good)
+    if kept_back and not all(token in evidence.said for token in lost.words):
         return ()
+    # Nobody was to tell it: then it says that all went well, or its source is not known.
+    typed = any(map(is_typed, lost.words))
     return tuple(
         s
         for s in sources
-        if s.exchange == exchange and not s.is_reply and (not s.foretold or not typed)
-    )
-
-
-def is_supported(claim: str, expected: Content, known: Content) -> bool:
-    """Whether every value that a surplus claim states was met before."""
-    return all(
-        token in known.words or token in expected.words
-        for token in tokens(claim)
-        if is_typed(token)
+        if s.exchange == evidence.exchange and not s.is_reply and not (s.foretold and typed)
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Final
 
 import numpy as np
@@ -76,19 +76,19 @@ class Distance:
     def gaps(self, columns: Sequence[int]) -> _Costs:
         """What it costs to leave each of the turns without a partner."""
         seen: set[tuple[str, JsonValue]] = set()
-        later: dict[str, list[int]] = {}
-        for index, turn in enumerate(self._turns):
-            if isinstance(turn, ActionTurn):
-                later.setdefault(turn.call.name, []).append(index)
+        calls = [(i, turn) for i, turn in enumerate(self._turns) if isinstance(turn, ActionTurn)]
+        next_of = {i: after for (i, _), (_, after) in pairwise(calls)}
         costs = []
         for column in columns:
             turn = self._turns[column]
             free = False
             if isinstance(turn, ActionTurn):
                 key = (turn.call.name, canonical(turn.call.arguments))
-                retried = turn.error_type is not None and any(
-                    index > column and self._turns[index].exchange == turn.exchange
-                    for index in later[turn.call.name]
+                after = next_of.get(column)
+                retried = (
+                    turn.error_type is not None
+                    and after is not None
+                    and (after.call.name, after.exchange) == (turn.call.name, turn.exchange)
                 )
                 repeated = key in seen and reads(turn.call.name, self._contracts)
                 free = retried or repeated or turn.depth > 0

@@ -46,6 +46,7 @@ def content_of(value: JsonValue) -> Content:
             words.update(tokens(text))
             left -= len(text)
     for key in keys:
+        words.add(key.casefold().strip("_"))
         words.update(part.casefold() for part in _KEY_WORD.findall(key))
     return Content(frozenset(values), frozenset(words))
 

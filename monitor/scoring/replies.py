@@ -180,8 +180,8 @@ def _paired(expected: Sequence[Claim], actual: Sequence[Claim]) -> dict[int, int
         for a, other in enumerate(actual):
             common = sum((bag & bags[a]).values())
             share = common / min(len(claim.tokens), len(other.tokens))
-            if share >= 0.5:
-                subject = _values_of_one_subject(claim, other) is not None
+            subject = _values_of_one_subject(claim, other) is not None
+            if share >= 0.5 or subject:
                 found.append((not subject, -share, -common, g, a))
     pairs: dict[int, int] = {}
     taken: set[int] = set()

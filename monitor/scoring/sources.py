@@ -24,8 +24,10 @@ class Source(NamedTuple):
     expected_index: int | None
     wrong: Content = NOTHING
     """What it passed or gave out that was not expected."""
-    lost: Content = NOTHING
-    """What it was expected to give out and did not."""
+    due: Content = NOTHING
+    """What it was expected to give out."""
+    given: Content = NOTHING
+    """What it gave out."""
     told: bool = True
     """Whether its actual output is known."""
     foretold: bool = True
@@ -61,7 +63,8 @@ def source_of_action(
         origin,
         *place,
         wrong=wrong,
-        lost=due.minus(given),
+        due=due,
+        given=given,
         told=turn is None or turn.has_result,
         foretold=foretold,
         errored=turn is not None and turn.error_type is not None,

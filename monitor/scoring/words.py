@@ -44,18 +44,19 @@ _STOP_WORDS: Final = """
     anything else something further more any some like want need now kindly yes there's that's
     here's what's let's
 """
+_ARTICLES: Final = frozenset(("a", "an", "the"))
 _STOP: Final = frozenset(_STOP_WORDS.split())
 
 
-def tokens(text: str) -> tuple[str, ...]:
+def tokens(text: str, *, every: bool = False) -> tuple[str, ...]:
     """The meaning-carrying tokens in their order, in one spelling each.
 
     `1,000.00` and `1000` are one token, so are `May 21, 2024` and `2024-05-21` (a year apart from
-    its day), `3 PM` and `15:00`. Words that carry nothing are left out.
+    its day), `3 PM` and `15:00`. Words that carry nothing are left out unless `every` is set.
     """
     found: list[str] = []
     for match in _TOKEN.finditer(_folded(text)):
-        found.extend(_spelled(match))
+        found.extend(_spelled(match, every))
     return tuple(found)
 
 
@@ -82,11 +83,11 @@ def _folded(text: str) -> str:
     return folded.casefold()
 
 
-def _spelled(match: re.Match[str]) -> tuple[str, ...]:
+def _spelled(match: re.Match[str], every: bool) -> tuple[str, ...]:
     kind = match.lastgroup
     groups = match.groupdict()
     if groups["thing"] is not None:
-        return _word(groups["thing"])
+        return _word(groups["thing"], every)
     if groups["number"] is not None:
         return (number_token(groups["number"]),)
     if groups["iso"] is not None:
@@ -110,11 +111,11 @@ def number_token(text: str) -> str:
     return number.lstrip("0") or "0" if not number.startswith(("0.", "-")) else number
 
 
-def _word(word: str) -> tuple[str, ...]:
+def _word(word: str, every: bool) -> tuple[str, ...]:
     bare = word.strip("'.-/~@") if not word.startswith(("#", "@", "./", "/")) else word
     if word.endswith("n't"):
         return ("not",)
-    if bare in _STOP or not bare:
+    if not bare or (bare in _STOP and not (every and bare not in _ARTICLES)):
         return ()
     return (_NUMBERS.get(bare, bare.removesuffix("'s")),)
 
