@@ -12,21 +12,20 @@ from monitor.verdict import Chain, Composition, Report, Verdict
 
 
 def passed(turn_id: str, **more: Any) -> Verdict:
-    return Verdict(**_turn(turn_id, verdict="pass", basis="contract", **more))
+    return _turn(turn_id, {"verdict": "pass", "basis": "contract", **more})
 
 
 def root(turn_id: str, reason: str = "missing_parameters", **more: Any) -> Verdict:
-    return Verdict(
-        **_turn(turn_id, verdict="fail", failure_reason=reason, basis="contract", **more)
-    )
+    fields = {"verdict": "fail", "failure_reason": reason, "basis": "contract", **more}
+    return _turn(turn_id, fields)
 
 
 def inherited(turn_id: str, **more: Any) -> Verdict:
-    return root(turn_id, "prior_action_failed", inherited_from=1, **more)
+    return root(turn_id, "prior_action_failed", **{"inherited_from": 1, **more})
 
 
 def unscored(turn_id: str, why: str = "no_reference", **more: Any) -> Verdict:
-    return Verdict(**_turn(turn_id, verdict="unscored", why=why, **more))
+    return _turn(turn_id, {"verdict": "unscored", "why": why, **more})
 
 
 def report(
@@ -62,9 +61,9 @@ def report(
     return Report(**{**fields, **more})
 
 
-def _turn(turn_id: str, **more: Any) -> dict[str, Any]:
-    fields = {"turn_no": 1, "turn_id": turn_id, "turn_type": "action", "chain": "1"}
-    return {**fields, **more}
+def _turn(turn_id: str, fields: dict[str, Any]) -> Verdict:
+    plain: dict[str, Any] = {"turn_no": 1, "turn_type": "action", "chain": "1"}
+    return Verdict(turn_id=turn_id, **{**plain, **fields})
 
 
 class Abandoned(Exception):

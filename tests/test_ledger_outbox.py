@@ -128,3 +128,13 @@ def test_a_row_that_is_no_report_is_passed_over(db: Database) -> None:
     db.execute("UPDATE outbox SET report = 'text' WHERE seq = 2")
 
     assert outbox.pending("archive", 1) == [(3, three)]
+
+
+def test_text_that_is_no_unicode_does_not_hold_up_the_others(db: Database) -> None:
+    outbox = Outbox(db, ["archive"])
+    with db.transaction():
+        outbox.append([report("bad \ud800", passed("1", agent="\udfff")), report("good")])
+
+    (_, bad), (_, good) = outbox.pending("archive", 10)
+    assert (bad.conversation_id, bad.turns[0].agent) == ("bad ?", "?")
+    assert good == report("good")

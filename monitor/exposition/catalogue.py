@@ -51,7 +51,15 @@ FAULTS: Final = (
     "overload",
 )
 STAGES: Final = ("rules", "judge")
-OVERFLOW_LABELS: Final = ("release", "reason", "basis", "why", "outcome")
+OVERFLOW_LABELS: Final = (
+    "release",
+    "reason",
+    "detail",
+    "basis",
+    "why",
+    "sub_metric",
+    "outcome",
+)
 DETAILS: Final = (
     ("tool_mismatch", "omitted"),
     ("tool_mismatch", "uninvited"),
@@ -60,13 +68,15 @@ DETAILS: Final = (
     ("action_mismatch", "omitted"),
     ("action_mismatch", "uninvited"),
     ("action_mismatch", "replaced"),
-    ("action_mismatch", "result_differs"),
+    ("action_mismatch", "unknown_tool"),
+    ("inconsistent_parameter_values", "result_differs"),
     ("incomplete_response", "omitted"),
     ("inconsistent_response", "uninvited"),
     ("inconsistent_response", "replaced"),
 )
 """Details that a reason is expected to have; another pair appears when it first occurs."""
-BUCKETS: Final = (*(f"{bound:g}" for bound in LATENCY_BUCKETS_S), "+Inf")
+BUCKETS: Final = (*(str(bound) for bound in LATENCY_BUCKETS_S), "+Inf")
+"""As OpenMetrics writes them: `1.0`, never `1`."""
 
 
 def _name(name: str) -> str:

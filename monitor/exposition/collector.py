@@ -207,7 +207,7 @@ def _latency(totals: Totals, releases: Sequence[str]) -> Family:
 
 def _lags(live: Live) -> Family:
     family = _family(cat.LAG)
-    bounds = (*(f"{bound:g}" for bound in LAG_BUCKETS_S), "+Inf")
+    bounds = (*(str(bound) for bound in LAG_BUCKETS_S), "+Inf")
     for (stage,) in cat.LAG.zeros:
         lag = live.lags.get(stage)
         counts = lag.buckets if lag else (0,) * len(bounds)

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from monitor.ledger.database import Database, Participant
+from monitor.model import JsonValue
 from monitor.verdict import Report
 
 MAX_ROWS: Final = 100_000
@@ -40,7 +41,7 @@ class Outbox(Participant):
         self._db.require_transaction()
         self._db.executemany(
             "INSERT INTO outbox (report) VALUES (?)",
-            ((_ENCODER.encode(report),) for report in reports),
+            ((_encoded(report),) for report in reports),
         )
         self._last += len(reports)
         if self._last - self._first >= self._max_rows:
@@ -122,3 +123,21 @@ class Outbox(Participant):
                 self._db.execute("UPDATE sinks SET delivered = ? WHERE name = ?", (upto, sink))
         self._db.execute("DELETE FROM outbox WHERE seq <= ?", (upto,))
         self._first = upto + 1
+
+
+def _encoded(report: Report) -> bytes:
+    try:
+        return _ENCODER.encode(report)
+    except UnicodeEncodeError:
+        # One report's broken text must not keep the others from their commit.
+        return _ENCODER.encode(_without_surrogates(msgspec.to_builtins(report)))
+
+
+def _without_surrogates(value: JsonValue) -> JsonValue:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_without_surrogates(k): _without_surrogates(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_surrogates(item) for item in value]
+    return value

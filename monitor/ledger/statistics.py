@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from monitor.ledger.database import Database, Participant
+from monitor.ledger.labels import label_value
 
 
 class Sums(NamedTuple):
@@ -39,12 +40,14 @@ class Statistics(Participant):
         key = (slot, evaluator, chain)
         number = self._strata.get(key)
         if number is None:
+            named = (slot, label_value(evaluator), chain)
             self._db.execute(
-                "INSERT OR IGNORE INTO strata (slot, evaluator, chain) VALUES (?, ?, ?)", key
+                "INSERT OR IGNORE INTO strata (slot, evaluator, chain) VALUES (?, ?, ?)", named
             )
             number = int(
                 self._db.rows(
-                    "SELECT stratum FROM strata WHERE slot = ? AND evaluator = ? AND chain = ?", key
+                    "SELECT stratum FROM strata WHERE slot = ? AND evaluator = ? AND chain = ?",
+                    named,
                 )[0][0]
             )
             self._strata[key] = number

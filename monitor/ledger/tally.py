@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from monitor.ledger.counters import Counters
 from monitor.ledger.labels import OTHER
-from monitor.verdict import BASES, REASONS, UNSCORED_WHYS, Report, Verdict
+from monitor.verdict import BASES, REASONS, SUB_METRIC_OF, UNSCORED_WHYS, Detail, Report, Verdict
 
 VerdictLabel: TypeAlias = Literal["pass", "root_fail", "cascade_fail", "unscored", "withdrawn"]
 VERDICT_LABELS: Final[tuple[VerdictLabel, ...]] = get_args(VerdictLabel)
@@ -23,6 +23,8 @@ _LATENCY_CEILING_S: Final = 1e9
 _REASONS: Final = frozenset(REASONS)
 _BASES: Final = frozenset(BASES)
 _WHYS: Final = frozenset(UNSCORED_WHYS)
+_DETAILS: Final = frozenset(get_args(Detail))
+_SUB_METRICS: Final = frozenset(SUB_METRIC_OF.values())
 
 _Kind: TypeAlias = tuple[str, str, str, int, str | None, str | None, str | None, str | None]
 """Slot, chain, turn type, code, basis, why, reason, detail."""
@@ -81,7 +83,8 @@ class Tally:
         """Raise the counters by what was gathered."""
         for kind, amount in self._kinds.items():
             self._raise(kind, amount)
-        for labels, (turns, score) in self._scores.items():
+        for (slot, name), (turns, score) in self._scores.items():
+            labels = (slot, self._known(name, _SUB_METRICS, "sub_metric", turns))
             self._counters.add("sub_metric_turns", labels, turns)
             self._counters.add("sub_metric_score", labels, score)
         self.forget()
@@ -117,6 +120,7 @@ class Tally:
             attribution = "root" if code == ROOT else "inherited"
             add("failures", (slot, chain, reason, attribution), amount)
             if detail is not None:
+                detail = self._known(detail, _DETAILS, "detail", amount)
                 add("failure_details", (slot, reason, detail), amount)
 
     def _known(self, value: str | None, known: frozenset[str], label: str, amount: int) -> str:

@@ -9,7 +9,7 @@ import msgspec
 
 from monitor.ledger.counters import Counters
 from monitor.ledger.database import Database, Participant, Reader
-from monitor.ledger.labels import OTHER
+from monitor.ledger.labels import OTHER, label_value
 from monitor.ledger.memory import Memories, Memory
 from monitor.ledger.slots import OTHER_SLOT, ReleaseSlots
 from monitor.ledger.snapshot import Totals, read_totals
@@ -135,6 +135,7 @@ class Ledger(Participant):
         self._names = {name for (name,) in names}
 
     def _bounded(self, name: str) -> str:
+        name = label_value(name)
         if name in self._names:
             return name
         if len(self._names) < self._limits.count_names:
