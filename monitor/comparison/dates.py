@@ -84,6 +84,8 @@ class Moment(NamedTuple):
     time: tuple[int, int, int] | None = None
     zone_min: int | None = None
     """Offset from UTC in minutes; None when the text names no zone."""
+    written: tuple[int, int] | None = None
+    """The two figures whose order depends on the locale, as they were written."""
 
 
 class Period(NamedTuple):
@@ -101,14 +103,15 @@ def moment_of(value: object) -> Moment | None:
     for form in _FORMS:
         match = form.fullmatch(text)
         if match is not None:
-            found = match.groupdict()
-            month = int(found["month"]) if found.get("month") else MONTHS[found["name"]]
-            year = int(found["year"]) if found["year"] else None
-            return _moment([(year, month, int(found["day"]))], match)
+            part = match.groupdict()
+            month = int(part["month"]) if part.get("month") else MONTHS[part["name"]]
+            day_year = int(part["year"]) if part["year"] else None
+            return _moment([(day_year, month, int(part["day"]))], match)
     match = _SLASHED.fullmatch(text)
     if match is not None:
         year, a, b = int(match["year"]), int(match["a"]), int(match["b"])
-        return _moment([(year, a, b), (year, b, a)], match)
+        found = _moment([(year, a, b), (year, b, a)], match)
+        return None if found is None else found._replace(written=(a, b))
     match = _CLOCK.fullmatch(text)
     if match is not None and (match["minute"] or match["half"]):
         return _moment([], match)
@@ -155,8 +158,8 @@ def same_moment(expected: Moment, actual: Moment) -> bool | None:
         return _instant(expected) == _instant(actual)
     if not _compatible(expected, actual):
         return False
-    certain = expected.dates == actual.dates and len(expected.dates) == 1
-    if not certain and not (expected.dates == actual.dates and expected.time == actual.time):
+    swapped = len(expected.dates) > 1 and expected.written != actual.written
+    if swapped or expected.dates != actual.dates:
         return None
     return _same_time(expected, actual)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Final
@@ -22,7 +23,7 @@ from monitor.comparison.numbers import Quantity, in_base, number_of, quantity_of
 from monitor.comparison.places import same_place
 from monitor.comparison.rung import Pair, decided, different, same, unsure
 from monitor.comparison.tables import ALIASES, READINGS
-from monitor.comparison.words import alias_of, folded, spaced, words_of
+from monitor.comparison.words import alias_of, folded, spaced
 from monitor.model import JsonValue
 from monitor.verdict import Similarity
 
@@ -31,6 +32,7 @@ RELATIVE_TOLERANCE: Final = Fraction(1, 10**9)
 
 _TRUE: Final = frozenset({"true", "yes", "y", "on", "1", "enabled", "enable"})
 _FALSE: Final = frozenset({"false", "no", "n", "off", "0", "disabled", "disable"})
+_WORDS: Final = re.compile(r"[^\W_]")
 _EMPTY: Final = frozenset({"", "null", "none", "n/a", "na", "nil", "undefined"})
 
 
@@ -43,8 +45,17 @@ class Typed:
         """The decision of the value's type; None for text that has none."""
         if pair.expected is None or pair.actual is None:
             return _with_null(pair)
+        if pair.expected == "" or pair.actual == "":
+            return _with_blank(pair)
         rule = _RULES.get(pair.kind)
         return rule(pair) if rule is not None else None
+
+
+def _with_blank(pair: Pair) -> Similarity:
+    other = pair.actual if pair.expected == "" else pair.expected
+    if isinstance(other, str) and folded(other) in _EMPTY:
+        return unsure("empty: unsure")
+    return different("empty")
 
 
 def _literal(pair: Pair) -> Similarity:
@@ -176,7 +187,7 @@ def _period(pair: Pair) -> Similarity | None:
     (first, rest), (second, other_rest) = map(
         split_quarter, map(folded, (pair.expected, pair.actual))
     )
-    if first is None or second is None or words_of(rest) or words_of(other_rest):
+    if first is None or second is None or _WORDS.search(rest + other_rest):
         return None
     if first.part == second.part and None in (first.year, second.year) and first != second:
         return unsure("date: unsure")
