@@ -9,7 +9,7 @@ import msgspec
 from google.protobuf.message import DecodeError
 
 from adapters.otlp import messages, otlp_json, wire
-from adapters.otlp.limits import DecodeLimits
+from adapters.otlp.limits import DecodeLimits, decode_limits
 from adapters.otlp.reader import Frame, Origin, SpanReader
 from adapters.otlp.values import ValueReader, integer
 from adapters.vocabularies.registry import VOCABULARIES
@@ -34,14 +34,14 @@ class OtlpDecoder:
 
     def __init__(
         self,
-        limits: DecodeLimits | None = None,
+        limits: DecodeLimits | Mapping[str, int] | None = None,
         *,
         conversation_attribute: str | None = None,
         release_attribute: str | None = None,
         vocabularies: Sequence[Vocabulary] = VOCABULARIES,
     ) -> None:
         """The named attributes, of a span or its resource, go before all others of their kind."""
-        self.limits = limits or DecodeLimits()
+        self.limits = decode_limits(limits)
         self.reader = SpanReader(vocabularies, conversation_attribute, release_attribute)
 
     def decode(self, payload: bytes, content_type: str) -> Decoded:
@@ -89,9 +89,16 @@ class Attributed:
         if len(pairs) > self.limits.attributes:
             raise over("attributes")
         keys, read = self.reader.keys, self.values.of_span
-        found = {key: read(pairs[key]) for key in pairs if key in keys}
+        found: Attributes = {}
+        for key in pairs:
+            if key in keys:
+                value = pairs[key]
+                # Nearly every value is a text that is not empty: asking for it first is cheapest.
+                found[key] = value.string_value or read(value)
         if self.reader.prefixes:
-            found.update({key: read(pairs[key]) for key in pairs if self._numbered(key)})
+            for key in pairs:
+                if self._numbered(key):
+                    found[key] = read(pairs[key])
         return found
 
     def listed(self, pairs: Sequence[Any]) -> Attributes:

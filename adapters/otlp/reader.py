@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+import msgspec
+
 from adapters.vocabularies import content, identity
 from adapters.vocabularies.registry import VOCABULARIES, read_with
 from monitor.model import AgentSpan, JsonValue
@@ -23,7 +25,7 @@ class Origin(NamedTuple):
     release: str | None
 
 
-class Frame(NamedTuple):
+class Frame(msgspec.Struct, frozen=True, gc=False):
     """One span without its attributes."""
 
     trace_id: str
@@ -46,11 +48,12 @@ class SpanReader:
         vocabularies: Sequence[Vocabulary] = VOCABULARIES,
         conversation_attribute: str | None = None,
         release_attribute: str | None = None,
+        extra: Sequence[str] = (),
     ) -> None:
         self._vocabularies = tuple(vocabularies)
         self._conversation_keys = _with_first(conversation_attribute, identity.CONVERSATION_KEYS)
         self._release_keys = _with_first(release_attribute, identity.RELEASE_KEYS)
-        names = {EXPECTED, ERROR_TYPE, identity.RESPONSE_ID}
+        names = {EXPECTED, ERROR_TYPE, identity.RESPONSE_ID, *extra}
         names.update(self._conversation_keys, self._release_keys)
         for vocabulary in self._vocabularies:
             names.update(vocabulary.keys)
@@ -94,7 +97,7 @@ class SpanReader:
             identity.conversation_id(attributes, self._conversation_keys) or origin.conversation_id,
             release=identity.release(attributes, self._release_keys) or origin.release,
             error_type=error_type,
-            expected=_expected(attributes.get(EXPECTED)),
+            expected=_expected(attributes[EXPECTED]) if EXPECTED in attributes else None,
             # Content may stand in events, so a dropped event may be a dropped message.
             truncated=frame.dropped_attributes > 0 or frame.dropped_events > 0,
             detail=frame.detail,

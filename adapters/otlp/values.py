@@ -37,12 +37,6 @@ class ValueReader:
 
     def of_span(self, value: Any) -> JsonValue:
         """The value of a `SpanValue` message."""
-        # Nearly every value is a text that is not empty: asking for it first is cheapest.
-        text: str = value.string_value
-        if text:
-            if len(text) > self._limits.value_bytes:
-                raise _too_large("value_bytes")
-            return text
         number: int = value.int_value
         return number if number else self._of_span_kind(value)
 

@@ -140,28 +140,29 @@ def _arguments_text(value: str, text: str) -> tuple[JsonValue, ArgumentsState]:
     return current, "parsed"
 
 
-def result(value: JsonValue) -> tuple[JsonValue, bool]:
-    """A tool's result, and whether it was cut. Text that is not JSON stays as it is.
+def result(value: JsonValue) -> JsonValue:
+    """A tool's result. Text that is not JSON stays as it is.
 
     A bare number stays text, so that 18.50, 0012 and 1E5 keep their spelling.
     """
     if not isinstance(value, str):
         check_depth(value)
-        return value, False
+        return value
     text = value.strip()
-    if text in _WORDS:
-        return _WORDS[text], False
+    if len(text) < 6 and text in _WORDS:
+        return _WORDS[text]
     if text[:1] not in ("{", "[", '"'):
-        return value, False
+        return value
     try:
         decoded = decode(text)
-        if isinstance(decoded, str) and decoded[:1] in ("{", "["):
-            decoded = _inner(decoded)
-    except Undecodable as error:
+    except Undecodable:
         found = _literal(text)
-        return (value, error.cut) if found is None else (found, False)
-    check_depth(decoded)
-    return decoded, False
+        return value if found is None else found
+    if isinstance(decoded, str) and decoded[:1] in ("{", "["):
+        decoded = _inner(decoded)
+    if type(decoded) is not dict or not is_flat(decoded):
+        check_depth(decoded)
+    return decoded
 
 
 def _inner(text: str) -> JsonValue:

@@ -7,7 +7,9 @@ Content stands in attributes (a JSON string or a structured value) or in events 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from adapters.vocabularies import content
 from adapters.vocabularies.definitions import read_definitions, read_instructions
@@ -151,7 +153,7 @@ def told(
         found.result,
         found.has_result,
         found.error_type or span.error_type,
-        read_definitions(attributes.get(DEFINITIONS)),
+        read_definitions(attributes[DEFINITIONS]) if DEFINITIONS in attributes else None,
         usage,
         span.expected,
         span.truncated or found.truncated,
@@ -161,7 +163,7 @@ def told(
     )
 
 
-class Content(NamedTuple):
+class Content(msgspec.Struct, frozen=True):
     """What a span said, apart from who and when."""
 
     system: str | None = None
@@ -193,7 +195,11 @@ def read_call(
         system_of(attributes, given.messages),
         given.messages,
         said.messages,
-        truncated=given.truncated or said.truncated,
+        None,
+        None,
+        False,
+        None,
+        given.truncated or said.truncated,
     )
     return told(span, kind, vocabulary, attributes, found, usage_of(attributes, kind))
 
@@ -261,7 +267,6 @@ def read_tool(
     """A tool's run: the call, and its result when the span carries one."""
     arguments, state = content.arguments(attributes.get(arguments_key))
     has_result = result_key in attributes
-    result, cut = content.result(attributes.get(result_key))
     call = ToolCall(
         text_or_none(attributes.get(TOOL_NAME)) or _tool_of(span.name),
         arguments,
@@ -270,10 +275,10 @@ def read_tool(
     )
     found = Content(
         call=call,
-        result=result,
+        result=content.result(attributes.get(result_key)),
         has_result=has_result,
         error_type=_tool_error(attributes, events, span, has_result),
-        truncated=cut or state == "truncated",
+        truncated=state == "truncated",
     )
     return told(span, "tool", vocabulary, attributes, found)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from monitor.model import JsonValue
@@ -52,30 +53,30 @@ def conversation_id(attributes: Mapping[str, JsonValue], keys: tuple[str, ...]) 
     ids of model responses and names of nothing are refused.
     """
     for key in keys:
-        value = attributes.get(key)
-        if value is None:
-            continue
-        name = _name(value)
-        if name is not None and name != attributes.get(RESPONSE_ID):
-            return name
+        if key in attributes:
+            value = attributes[key]
+            if isinstance(value, int) and not isinstance(value, bool):
+                value = str(value)
+            if isinstance(value, str) and len(value) <= _ID_CHARACTERS:
+                name = _name(value)
+                if name is not None and name != attributes.get(RESPONSE_ID):
+                    return name
     return None
 
 
-def _name(value: JsonValue) -> str | None:
-    if isinstance(value, int) and not isinstance(value, bool):
-        value = str(value)
-    if not isinstance(value, str):
-        return None
+@lru_cache(4_096)
+def _name(value: str) -> str | None:
     value = value.strip()
-    if value.lower() in _NOT_CONVERSATIONS or len(value) > _ID_CHARACTERS:
+    if value.lower() in _NOT_CONVERSATIONS or value.startswith(_RESPONSE_PREFIXES):
         return None
-    return None if value.startswith(_RESPONSE_PREFIXES) else value
+    return value
 
 
 def release(attributes: Mapping[str, JsonValue], keys: tuple[str, ...]) -> str | None:
     """The first declared release among `keys`; None when there is none."""
     for key in keys:
-        value = attributes.get(key)
-        if value is not None and (name := str(value).strip()):
-            return name[:_ID_CHARACTERS]
+        if key in attributes:
+            name = str(attributes[key] or "").strip()
+            if name:
+                return name[:_ID_CHARACTERS]
     return None

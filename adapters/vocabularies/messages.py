@@ -18,7 +18,11 @@ _MIME_CHARACTERS: Final = 100
 
 
 class Messages(NamedTuple):
-    """What an attribute held. `messages` is None when nothing could be read."""
+    """What an attribute held. `messages` is None when nothing could be read.
+
+    `truncated`: the attribute's own JSON is cut. Cut JSON inside a complete attribute was cut
+    before it came to the exporter, by the model or the tool; a call's `arguments_state` tells it.
+    """
 
     messages: tuple[Message, ...] | None
     truncated: bool = False
@@ -70,15 +74,15 @@ def read_messages(value: JsonValue, default_role: str) -> Messages:
 
 
 def _standard(found: list[_Message]) -> Messages:
-    truncated: list[bool] = []
-    messages = tuple([_standard_message(message, truncated) for message in found])
-    return Messages(messages, bool(truncated))
+    return Messages(tuple([_standard_message(message) for message in found]))
 
 
-def _standard_message(message: _Message, truncated: list[bool]) -> Message:
+def _standard_message(message: _Message) -> Message:
     parts = message.parts
-    if len(parts) == 1 and parts[0].type == "text" and parts[0].content is not None:
-        return Message(message.role, parts[0].content, (), (), message.name)
+    if len(parts) == 1:
+        only = parts[0]
+        if only.type == "text" and only.content is not None:
+            return Message(message.role, only.content, (), (), message.name)
     texts: list[str] = []
     calls: list[ToolCall] = []
     results: list[ToolResult] = []
@@ -87,9 +91,9 @@ def _standard_message(message: _Message, truncated: list[bool]) -> Message:
         if kind == "text" and part.content is not None:
             texts.append(part.content)
         elif kind == "tool_call" and part.name:
-            calls.append(_standard_call(part, truncated))
+            calls.append(_standard_call(part))
         elif kind == "tool_call_response":
-            results.append(_standard_result(part, truncated))
+            results.append(_standard_result(part))
         elif kind not in ("reasoning", "thinking"):
             raise _NotStandard
     return Message(
@@ -101,28 +105,23 @@ def _standard_message(message: _Message, truncated: list[bool]) -> Message:
     )
 
 
-def _standard_call(part: _Part, truncated: list[bool]) -> ToolCall:
+def _standard_call(part: _Part) -> ToolCall:
     given = part.arguments
     if type(given) is dict and content.is_flat(given):
         return ToolCall(part.name or "", given, call_id(part.id))
-    return tool_call(part.name or "", given, part.id, truncated)
+    return tool_call(part.name or "", given, part.id)
 
 
-def _standard_result(part: _Part, truncated: list[bool]) -> ToolResult:
+def _standard_result(part: _Part) -> ToolResult:
     given = part.response
     if given is msgspec.UNSET:
         given = None if part.result is msgspec.UNSET else part.result
-    given, cut = content.result(given)
-    if cut:
-        truncated.append(True)
-    return ToolResult(given, call_id(part.id), part.name, part.is_error)
+    return ToolResult(content.result(given), call_id(part.id), part.name, part.is_error)
 
 
-def tool_call(name: str, given: JsonValue, id_: JsonValue, truncated: list[bool]) -> ToolCall:
-    """A call with its arguments decoded as far as they go; `truncated` grows when they were cut."""
+def tool_call(name: str, given: JsonValue, id_: JsonValue) -> ToolCall:
+    """A call with its arguments decoded as far as they go."""
     arguments, state = content.arguments(given)
-    if state == "truncated":
-        truncated.append(True)
     return ToolCall(name, arguments, call_id(id_), state)
 
 
@@ -143,17 +142,17 @@ def _patient(value: JsonValue, default_role: str) -> Messages:
     if not isinstance(value, list):
         return Messages(None)
     truncated: list[bool] = []
-    found = tuple(message for item in value if (message := _message(item, default_role, truncated)))
+    found = tuple(message for item in value if (message := _message(item, default_role)))
     return Messages(found if found or not value else None, bool(truncated))
 
 
-def _message(item: JsonValue, default_role: str, truncated: list[bool]) -> Message | None:
+def _message(item: JsonValue, default_role: str) -> Message | None:
     if isinstance(item, str):
         return Message(default_role, item)
     if not isinstance(item, Mapping):
         return None
     role = item.get("role")
-    collected = _Collected(truncated)
+    collected = _Collected()
     parts = item.get("parts")
     if parts is None:
         parts = item.get("content")
@@ -176,13 +175,12 @@ def _message(item: JsonValue, default_role: str, truncated: list[bool]) -> Messa
 class _Collected:
     """The parts of one message, sorted by kind as they come."""
 
-    def __init__(self, truncated: list[bool]) -> None:
+    def __init__(self) -> None:
         self.texts: list[str] = []
         self.calls: list[ToolCall] = []
         self.results: list[ToolResult] = []
         self.media: list[str] = []
         self.compacted = False
-        self.truncated = truncated
 
     def add_all(self, parts: JsonValue) -> None:
         if isinstance(parts, str):
@@ -228,9 +226,7 @@ class _Collected:
         name = part.get("name")
         given = _first(part, ("arguments", "args", "input"))
         id_ = _first(part, ("id", "call_id", "tool_call_id"))
-        self.calls.append(
-            tool_call(name if isinstance(name, str) else "", given, id_, self.truncated)
-        )
+        self.calls.append(tool_call(name if isinstance(name, str) else "", given, id_))
 
     def add_server_call(self, part: Mapping[str, Any]) -> None:
         inner = part.get("server_tool_call")
@@ -243,13 +239,10 @@ class _Collected:
         given = _first(
             part, ("response", "result", "server_tool_call_response", "content", "output")
         )
-        value, cut = content.result(given)
-        if cut:
-            self.truncated.append(True)
         name = part.get("name")
         self.results.append(
             ToolResult(
-                value,
+                content.result(given),
                 call_id(_first(part, ("id", "call_id", "tool_call_id", "tool_use_id"))),
                 name if isinstance(name, str) else None,
                 part.get("is_error") is True or part.get("status") == "error",

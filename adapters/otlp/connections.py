@@ -1,0 +1,92 @@
+"""An aiohttp server that bounds its connections and how long a request's head may take."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from aiohttp import web
+from aiohttp.web_protocol import RequestHandler
+
+Count = Callable[[str], None]
+Handle = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+
+# The library logs what a client sent when it cannot parse it; customers' text stays out of logs.
+_silent = logging.getLogger("adapters.otlp.connections.silent")
+_silent.addHandler(logging.NullHandler())
+_silent.propagate = False
+
+
+class BoundedServer(web.Server):
+    """Refuses connections beyond the limit, and drops one whose head does not come in time."""
+
+    def __init__(
+        self, handle: Handle, connections: int, head_timeout_s: float, count: Count, **kwargs: Any
+    ) -> None:
+        super().__init__(
+            self._handle, logger=_silent, access_log=None, auto_decompress=False, **kwargs
+        )
+        self._answer = handle
+        self.limit = connections
+        self.head_timeout_s = head_timeout_s
+        self.count = count
+        self.open = 0
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        protocol = request.protocol
+        if isinstance(protocol, _Connection):
+            protocol.head_came()
+        return await self._answer(request)
+
+    def __call__(self) -> RequestHandler:
+        """A protocol for one new connection."""
+        return _Connection(self, loop=asyncio.get_running_loop(), **self._kwargs)
+
+
+class _Connection(RequestHandler):
+    __slots__ = ("_bounds", "_counted", "_timer")
+
+    def __init__(self, manager: BoundedServer, **kwargs: Any) -> None:
+        super().__init__(manager, **kwargs)
+        self._bounds = manager
+        self._timer: asyncio.TimerHandle | None = None
+        self._counted = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self._bounds.open += 1
+        self._counted = True
+        if self._bounds.open > self._bounds.limit:
+            self._bounds.count("refused:connections")
+            self.force_close()
+            return
+        self._expect_head()
+
+    def data_received(self, data: bytes) -> None:
+        if self._timer is None and self._current_request is None:
+            self._expect_head()
+        super().data_received(data)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        self.head_came()
+        if self._counted:
+            self._bounds.open -= 1
+            self._counted = False
+        super().connection_lost(exc)
+
+    def head_came(self) -> None:
+        """Stop the wait for a request's head."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _expect_head(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(self._bounds.head_timeout_s, self._give_up)
+
+    def _give_up(self) -> None:
+        self._timer = None
+        self._bounds.count("refused:head_timeout")
+        self.force_close()
