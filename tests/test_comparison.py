@@ -76,7 +76,7 @@ SAME = [
     ("Round Trip", "round_trip", Hint("trip", None, {"enum": ["round_trip", "one_way"]})),
     ("createdAt", "created_at", Hint("sort")),
     ("Mia.Li@mail.com", "mia.li@mail.com", X),
-    ("https://www.a.org/x/", "https://a.org/x", X),
+    ("https://www.example.com/x/", "https://example.com/x", X),
     ("+1 (711) 204-2392", "7112042392", Hint("phone")),
     ("#W123456", "W123456", Hint("order_id")),
     (12446, 12446.0, Hint("order_id")),
