@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from fractions import Fraction
@@ -30,6 +31,10 @@ from monitor.verdict import Similarity
 RELATIVE_TOLERANCE: Final = Fraction(1, 10**9)
 """Absorbs binary floating point, not measurement: 14 kg and 14,001 g differ."""
 
+_TOLERANCE: Final = float(RELATIVE_TOLERANCE)
+_FIGURES: Final = frozenset({int, float})
+_SAME_NUMBER: Final = same("number")
+_OTHER_NUMBER: Final = different("number")
 _TRUE: Final = frozenset({"true", "yes", "y", "on", "1", "enabled", "enable"})
 _FALSE: Final = frozenset({"false", "no", "n", "off", "0", "disabled", "disable"})
 _WORDS: Final = re.compile(r"[^\W_]")
@@ -72,6 +77,8 @@ def _id(pair: Pair) -> Similarity:
 
 
 def _number(pair: Pair) -> Similarity | None:
+    if type(pair.expected) in _FIGURES and type(pair.actual) in _FIGURES:
+        return _figures(pair.expected, pair.actual)
     expected, actual = quantity_of(pair.expected), quantity_of(pair.actual)
     if expected is None or actual is None:
         if _not_finite(pair.expected) or _not_finite(pair.actual):
@@ -82,6 +89,13 @@ def _number(pair: Pair) -> Similarity | None:
         # A word for a number ("last", "all") may be right; a symbol or a list is not.
         return unsure("number: unsure") if isinstance(other, str) else different("number")
     return decided(_same_quantity(expected, actual, pair.hint.field), "number")
+
+
+def _figures(expected: float, actual: float) -> Similarity:
+    if not (math.isfinite(expected) and math.isfinite(actual)):
+        return unsure("number: unsure")
+    close = expected == actual or math.isclose(expected, actual, rel_tol=_TOLERANCE)
+    return _SAME_NUMBER if close else _OTHER_NUMBER
 
 
 def _date(pair: Pair) -> Similarity | None:
