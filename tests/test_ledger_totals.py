@@ -312,7 +312,7 @@ def test_totals_continue_after_a_restart(tmp_path: Path) -> None:
 def test_names_of_outcomes_are_bounded(db: Database) -> None:
     ledger = Ledger(db, LedgerLimits(count_names=2))
     with db.transaction():
-        ledger.count({"accepted": 1, "dropped:a": 1, "dropped:b": 2, "strange": 3, "accepted ": 1})
+        ledger.count({"accepted": 1, "dropped:a": 1, "dropped:b": 2, "strange": 3, "odd": 1})
 
     assert totals(db, ledger).family("counts") == {
         ("accepted",): 1,

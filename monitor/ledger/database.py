@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias
 
 from monitor.errors import LedgerError, MonitorError, StateError
 from monitor.ledger.schema import APPLICATION_ID, MIGRATIONS
@@ -163,18 +163,24 @@ class Database:
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
         """Run one statement. A write outside a transaction is a defect of the caller."""
-        with translated(self.path):
+        try:
             return self._connection.execute(sql, values)
+        except sqlite3.Error as error:
+            _raise_translated(error, self.path)
 
     def executemany(self, sql: str, values: Iterable[Sequence[Any]]) -> None:
         """Run one statement for every row of values."""
-        with translated(self.path):
+        try:
             self._connection.executemany(sql, values)
+        except sqlite3.Error as error:
+            _raise_translated(error, self.path)
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """All rows of a query, including what the open transaction wrote."""
-        with translated(self.path):
+        try:
             return self._connection.execute(sql, values).fetchall()
+        except sqlite3.Error as error:
+            _raise_translated(error, self.path)
 
     def require_transaction(self) -> None:
         """Raise RuntimeError outside a transaction: the write would stand alone."""
@@ -211,10 +217,14 @@ def translated(path: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        better = _as_monitor_error(error, path)
-        if better is None:
-            raise
-        raise better from error
+        _raise_translated(error, path)
+
+
+def _raise_translated(error: sqlite3.Error, path: str) -> NoReturn:
+    better = _as_monitor_error(error, path)
+    if better is None:
+        raise error
+    raise better from error
 
 
 def _as_monitor_error(error: sqlite3.Error, path: str) -> MonitorError | None:
