@@ -46,7 +46,7 @@ def install(folder: Path, name: str, version: str, files: dict[str, str]) -> Non
 
 
 def test_our_adapters_are_known_by_name():
-    assert "otlp" in adapter_names()
+    assert "otlp.traces" in adapter_names()
 
 
 def test_an_unknown_adapter_is_refused_with_the_known_ones():
@@ -57,10 +57,10 @@ def test_an_unknown_adapter_is_refused_with_the_known_ones():
 def test_another_distributions_adapters_package_is_named_with_its_file(tmp_path):
     install(tmp_path, "adapters", "1.2.0", {"adapters/__init__.py": "raise SystemExit(3)\n"})
 
-    said = loaded_with(tmp_path, "otlp")
+    said = loaded_with(tmp_path, "otlp.traces")
 
     assert said == (
-        "refused adapter 'otlp': the import package 'adapters' is "
+        "refused adapter 'otlp.traces': the import package 'adapters' is "
         f"{tmp_path / 'adapters' / '__init__.py'}, which belongs to the distribution 'adapters' "
         "1.2.0 and not to agent-turn-monitor; uninstall it, or install agent-turn-monitor into a "
         "virtual environment of its own"
@@ -71,7 +71,7 @@ def test_a_stray_folder_of_our_name_is_named_too(tmp_path):
     (tmp_path / "adapters").mkdir()
     (tmp_path / "adapters" / "__init__.py").write_text("")
 
-    said = loaded_with(tmp_path, "otlp")
+    said = loaded_with(tmp_path, "otlp.traces")
 
     assert said.startswith("refused")
     assert f"{tmp_path / 'adapters' / '__init__.py'}" in said
@@ -85,7 +85,7 @@ def test_an_intruder_installed_over_our_own_files_is_named(tmp_path, project):
         (tmp_path / "monitor" / f"{module}.py").write_text(text)
     install(tmp_path, "adapters", "1.2.0", {"adapters/__init__.py": "ADAPTERS = 1\n"})
 
-    said = loaded_with(tmp_path, "otlp")
+    said = loaded_with(tmp_path, "otlp.traces")
 
     assert said.startswith("refused")
     assert "the distribution 'adapters' 1.2.0 and not to agent-turn-monitor" in said
@@ -108,12 +108,12 @@ def test_a_third_partys_adapter_of_its_own_package_is_loaded(tmp_path):
 
 
 def test_an_adapter_claimed_by_two_distributions_is_refused(tmp_path):
-    claim = "[monitor.adapters]\notlp = acme_traces:Decoder\n"
+    claim = "[monitor.adapters]\notlp.traces = acme_traces:Decoder\n"
     install(tmp_path, "acme-traces", "0.3", {"acme_traces-0.3.dist-info/entry_points.txt": claim})
 
-    said = loaded_with(tmp_path, "otlp")
+    said = loaded_with(tmp_path, "otlp.traces")
 
-    assert said.startswith("refused adapter 'otlp' is claimed more than once")
+    assert said.startswith("refused adapter 'otlp.traces' is claimed more than once")
     assert "distribution 'acme-traces'" in said
     assert "distribution 'agent-turn-monitor'" in said
 
