@@ -110,9 +110,10 @@ class Attribution:
     def _reply(self, position: int, slot: Slot, judged: Judged, exchange: int) -> Blame:
         surplus = self._surplus(slot, judged, exchange) if judged.surplus else ()
         found = (*judged.findings, *surplus)
-        if not found:
+        if not found and not judged.own:
             return Blame(())
         findings, origin, inherited = self._sorted(slot, found, exchange)
+        findings += judged.own
         blame = _blame(findings, inherited, origin)
         if blame.findings:
             root = position if findings or origin is None else origin

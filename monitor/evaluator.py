@@ -299,7 +299,7 @@ def _with_unsaid(judged: Judged, missing: tuple[str, ...] | None) -> Judged:
         return judged if judged.findings else unscored("content_missing")
     findings = tuple(Finding("incomplete_response", "gold", expected=value) for value in missing)
     scores: dict[SubMetric, float] = {**judged.scores, "completeness": 0.0}
-    return Judged("gold", (*judged.findings, *findings), scores, judged.why, judged.surplus)
+    return judged._replace(basis="gold", own=findings, scores=scores, why=None)
 
 
 def _means(verdicts: Sequence[Verdict]) -> dict[SubMetric, float | None]:

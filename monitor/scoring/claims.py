@@ -21,6 +21,7 @@ _FINE: Final = re.compile(
     r"(?<=[.!?])[\"')\]]*\s+|;\s*|\s*\n+\s*(?:[-*•]\s+|\d+[.)]\s+)?|[.!?]*,\s+(?!\d{4}\b)(?:and\s+)?"
 )
 _KEYED: Final = re.compile(r"^\W*([^:.!?]{1,60}?)(?:\*\*)?:(?:\*\*)?\s+(\S.*)$", re.DOTALL)
+_DIRECTION: Final = re.compile(r"\b(from|to|into)\s+((?:the\s+|an?\s+)?\S+)", re.IGNORECASE)
 _SAID: Final = re.compile(r"^\W*((?:[\w'-]+\s+){1,6}?)(?:is|are|was|were)\s+(\S.*)$", re.DOTALL)
 
 
@@ -73,8 +74,35 @@ def _subject_and_value(text: str) -> tuple[tuple[str, ...], str] | None:
     return None
 
 
+def is_swapped(left: Claim, right: Claim) -> bool:
+    """Whether both claims speak of a way between the same two things, in opposite directions."""
+    one, other = _ends(left.text), _ends(right.text)
+    if one is None or other is None or one[0] == one[1]:
+        return False
+    return one == (other[1], other[0])
+
+
+def without(tokens_of: Sequence[str], others: Sequence[str]) -> list[str]:
+    """The tokens that are left over when each of the others takes one away, in order."""
+    waiting = Counter(others)
+    left = []
+    for token in tokens_of:
+        if waiting[token] > 0:
+            waiting[token] -= 1
+        else:
+            left.append(token)
+    return left
+
+
+def _ends(text: str) -> tuple[str, str] | None:
+    """What follows `from` and what follows `to`, each as its first token."""
+    found = {match[1].casefold(): tokens(match[2]) for match in _DIRECTION.finditer(text)}
+    start, end = found.get("from"), found.get("to") or found.get("into")
+    return (start[0], end[0]) if start and end else None
+
+
 def _cut(text: str, pattern: re.Pattern[str], position: int = 0) -> list[Claim]:
-    claims = []
+    claims: list[Claim] = []
     for part in pattern.split(text, maxsplit=CLAIM_LIMIT):
         found = _claimed(part) if part else ()
         if found:
@@ -101,8 +129,9 @@ def _cut_finer(claims: Sequence[Claim]) -> list[Claim]:
 def _unshared(expected: Sequence[Claim], actual: Sequence[Claim]) -> Matched:
     waiting = Counter(claim.bag for claim in actual)
     rest: list[Claim] = []
+    mine = {claim.bag: claim for claim in actual}
     for claim in expected:
-        if waiting[claim.bag] > 0:
+        if waiting[claim.bag] > 0 and not is_swapped(claim, mine[claim.bag]):
             waiting[claim.bag] -= 1
         else:
             rest.append(claim)

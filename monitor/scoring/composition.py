@@ -12,7 +12,6 @@ from monitor.errors import ConfigurationError
 from monitor.model import JsonValue
 from monitor.verdict import Composition, SubMetric, Verdict
 
-
 _BARS: Final[Mapping[SubMetric, float]] = {
     "structural": 1.0,
     "completeness": 0.9,
@@ -111,7 +110,7 @@ def composition_rule(name: str, parameters: Mapping[str, JsonValue]) -> Composit
     if rule is None:
         raise ConfigurationError(f"composition rule {name!r}: choose one of {', '.join(RULES)}")
     try:
-        made: CompositionRule = msgspec.convert(dict(parameters), rule)  # type: ignore[call-overload]
+        made: CompositionRule = msgspec.convert(dict(parameters), rule)
     except msgspec.ValidationError as error:
         raise ConfigurationError(f"composition rule {name!r}: {error}") from error
     _check_unit(name, parameters)

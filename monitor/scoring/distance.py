@@ -60,6 +60,8 @@ class Distance:
 
     def matrix(self, rows: Sequence[int], columns: Sequence[int]) -> _Costs:
         """Distances of expected turns (rows) to actual turns (columns), in [0, 1] or NEVER."""
+        if not rows or not columns:
+            return np.empty((len(rows), len(columns)))
         wanted = [_wanted(self._expected[row]) for row in rows]
         given = [_given(self._turns[column]) for column in columns]
         common = _common(wanted, given)
@@ -105,8 +107,9 @@ class Distance:
         table: dict[tuple[str | None, str | None] | None, _Costs] = {}
         for row, index in enumerate(rows):
             expected = self._expected[index]
-            action = isinstance(expected, ExpectedAction)
-            key = (expected.tool_id, expected.action) if action else None
+            key = None
+            if isinstance(expected, ExpectedAction):
+                key = expected.tool_id, expected.action
             if key not in table:
                 table[key] = np.array([self._range(expected, kind) for kind in index_of])
             low[row], high[row] = table[key][at].T

@@ -18,6 +18,8 @@ class Judged(NamedTuple):
     why: UnscoredWhy | None = None
     """Set when unscored, and when a comparison stayed open: then a turn that has no finding is
     unscored."""
+    own: tuple[Finding, ...] = ()
+    """Further faults, which no earlier turn can explain: they are the conversation's as a whole."""
     surplus: tuple[str, ...] = ()
     """Claims of a reply that the expected reply does not hold. Whether they are faults depends
     on where they came from, which attribution knows."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from monitor.model import ActionTurn, Conversation
@@ -63,21 +64,20 @@ def _place(
             end = turn
             break
         start = turn + 1
-    if together or kind is not ExpectedAction:
+    expected = reference.turns[index]
+    if together or not isinstance(expected, ExpectedAction):
         return end
-    return _due(conversation, reference, partners, index, range(start, end))
+    return _due(conversation, reference, partners, expected, range(start, end))
 
 
 def _due(
     conversation: Conversation,
     reference: Reference,
     partners: Sequence[int | None],
-    index: int,
+    expected: ExpectedAction,
     gap: range,
 ) -> int:
     """Within a gap, the reply before which a call was due: the one that speaks of it most."""
-    expected = reference.turns[index]
-    assert isinstance(expected, ExpectedAction)
     replies = [t for t in gap if not isinstance(conversation.turns[t], ActionTurn)]
     if not replies:
         return gap.stop
@@ -113,6 +113,6 @@ def _query_score(conversation: Conversation, turn: int, args: Content) -> float:
     return sum(_within(value, words) for value in args.values) / len(args.values)
 
 
-def _within(value: str, words: frozenset[str]) -> bool:
+def _within(value: str, words: AbstractSet[str]) -> bool:
     found = content_of_text(value).words
     return bool(found) and found <= words

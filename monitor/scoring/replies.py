@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, Literal, NamedTuple
 
 from monitor.ports import Comparator, Hint
-from monitor.scoring.claims import Claim, keyed, matched_claims
+from monitor.scoring.claims import Claim, is_swapped, keyed, matched_claims, without
 from monitor.scoring.judged import Judged
 from monitor.scoring.thresholds import Thresholds
 from monitor.scoring.words import is_negation, is_typed, normalised, tokens
@@ -44,9 +44,9 @@ class ReplyJudge(NamedTuple):
             return Judged("gold", scores={"completeness": 1.0, "truthfulness": 1.0})
         return _Comparison(self, expected, actual).judged()
 
-    def similarity(self, expected: str, actual: str, field: str | None = None) -> float | None:
+    def similarity(self, expected: str, actual: str) -> float | None:
         """How far two pieces of text mean the same; None when it cannot be said."""
-        return self.comparator.compare(expected, actual, Hint(field, "text")).score
+        return self.comparator.compare(expected, actual, Hint(kind="text")).score
 
     @property
     def bar(self) -> float:
@@ -62,54 +62,62 @@ class _Comparison:
         matched = matched_claims(expected, actual)
         self.expected, self.actual, self.shared = matched
         self.all_expected, self.all_actual = set(tokens(expected)), set(tokens(actual))
+        self.spare = Counter(token for claim in self.actual for token in claim.tokens)
+        """Tokens of the reply that no expected claim has used up."""
         self.scores = [1.0] * self.shared
+        self.changed: dict[int, Finding] = {}
+        self.missing: list[Claim] = []
+        self.surplus: list[str] = []
         self.open = False
 
     def judged(self) -> Judged:
         pairs = _paired(self.expected[:PAIR_LIMIT], self.actual[:PAIR_LIMIT])
-        taken = set(pairs.values())
-        spare = Counter(token for claim in self.actual for token in claim.tokens)
-        missing: list[Claim] = []
-        changed: dict[int, Finding] = {}
-        surplus: list[str] = []
         for index, partner in pairs.items():
-            left, right = self.expected[index], self.actual[partner]
-            spare.subtract((Counter(left.tokens) & Counter(right.tokens)).elements())
-            outcome, score = self._outcome(left, right)
-            if outcome == "changed":
-                changed[index] = _changed(left, right, score)
-            elif outcome == "missing":
-                missing.append(left)
-            elif outcome == "open":
-                self.open = True
-            elif any(is_typed(token) for token in set(right.tokens) - self.all_expected):
-                surplus.append(right.text)
-            if score is not None:
-                self.scores.append(score)
-        replaced = _continued(self.expected, changed, pairs)
+            self._judge_pair(index, self.expected[index], self.actual[partner])
+        taken = set(pairs.values())
+        replaced = _continued(self.expected, self.changed, pairs)
         for index, claim in enumerate(self.expected):
-            if index not in pairs and index not in replaced and not self._said(claim, spare, taken):
-                missing.append(claim)
-        surplus += [claim.text for i, claim in enumerate(self.actual) if i not in taken]
-        return self._result(missing, list(changed.values()), surplus)
+            if index not in pairs and index not in replaced and not self._said(claim, taken):
+                self.missing.append(claim)
+        self.surplus += [claim.text for i, claim in enumerate(self.actual) if i not in taken]
+        return self._result()
 
-    def _result(self, missing: list[Claim], changed: list[Finding], surplus: list[str]) -> Judged:
-        missing.sort(key=lambda claim: claim.position)
+    def _judge_pair(self, index: int, left: Claim, right: Claim) -> None:
+        self.spare.subtract((Counter(left.tokens) & Counter(right.tokens)).elements())
+        outcome, score = self._outcome(left, right)
+        if score is not None:
+            self.scores.append(score)
+        if outcome == "changed":
+            self.changed[index] = _changed(left, right, score)
+        elif outcome == "missing":
+            self.missing.append(left)
+        elif outcome == "open":
+            self.open = True
+        elif _typed(set(right.tokens) - self.all_expected):
+            self.surplus.append(right.text)
+
+    def _result(self) -> Judged:
+        self.missing.sort(key=lambda claim: claim.position)
         findings = [
-            Finding("incomplete_response", "gold", expected=claim.text) for claim in missing
+            Finding("incomplete_response", "gold", expected=claim.text) for claim in self.missing
         ]
         total = self.shared + len(self.expected)
         scores: dict[SubMetric, float] = {
-            "completeness": (total - len(missing)) / total if total else 1.0
+            "completeness": (total - len(self.missing)) / total if total else 1.0
         }
         if self.scores or not self.open:
             scores["truthfulness"] = sum(self.scores) / len(self.scores) if self.scores else 1.0
-        why = "unsure" if self.open else None
-        return Judged("gold", (*findings, *changed), scores, why, tuple(surplus))  # type: ignore[arg-type]
+        return Judged(
+            "gold",
+            (*findings, *self.changed.values()),
+            scores,
+            "unsure" if self.open else None,
+            surplus=tuple(self.surplus),
+        )
 
     def _outcome(self, left: Claim, right: Claim) -> tuple[_Outcome, float | None]:
         """Whether a claim says the same as the one it is paired with; the similarity."""
-        lost, new = _without(left.tokens, right.tokens), _without(right.tokens, left.tokens)
+        lost, new = without(left.tokens, right.tokens), without(right.tokens, left.tokens)
         common = len(left.tokens) - len(lost)
         near = common >= NEAR * max(len(left.tokens), len(right.tokens))
         values = _values_of_one_subject(left, right)
@@ -117,42 +125,49 @@ class _Comparison:
             # Another way of saying it: what is said elsewhere in the reply is not lost.
             lost = [token for token in lost if token not in self.all_actual]
             new = [token for token in new if token not in self.all_expected]
-        if any(map(is_negation, lost)) != any(map(is_negation, new)):
+        if _turned(lost, new) or is_swapped(left, right):
             return "changed", 0.0
         if not lost:
             return "same", 1.0
-        if any(map(is_typed, lost)):
-            return (
-                ("changed", 0.0) if new and (values or near or _typed(new)) else ("missing", None)
-            )
-        if not new:
-            share = common / len(left.tokens)
-            return ("same", share) if share >= self.judge.bar else self._by_meaning(left, right)
+        if _typed(lost):
+            replaced = new and (values is not None or near or _typed(new))
+            return ("changed", 0.0) if replaced else ("missing", None)
+        if not new and common >= self.judge.bar * len(left.tokens):
+            return "same", common / len(left.tokens)
+        return self._by_meaning(left, right, lost, new, values if new else None, near=near)
+
+    def _by_meaning(
+        self,
+        left: Claim,
+        right: Claim,
+        lost: list[str],
+        new: list[str],
+        values: tuple[str, str] | None,
+        *,
+        near: bool,
+    ) -> tuple[_Outcome, float | None]:
+        """Compare what differs when the rest is the same, else the claims as wholes."""
+        texts = (left.text, right.text)
         if values is not None:
-            return self._agreement(self.judge.similarity(*values))
-        if near:
-            return self._agreement(self.judge.similarity(" ".join(lost), " ".join(new)))
-        return self._by_meaning(left, right)
-
-    def _by_meaning(self, left: Claim, right: Claim) -> tuple[_Outcome, float | None]:
-        return self._agreement(self.judge.similarity(left.text, right.text))
-
-    def _agreement(self, score: float | None) -> tuple[_Outcome, float | None]:
+            texts = values
+        elif near and new:
+            texts = (" ".join(lost), " ".join(new))
+        score = self.judge.similarity(*texts)
         if score is None:
             return "open", None
         return ("same" if score >= self.judge.bar else "changed"), score
 
-    def _said(self, claim: Claim, spare: Counter[str], taken: set[int]) -> bool:
+    def _said(self, claim: Claim, taken: set[int]) -> bool:
         """Whether an unpaired claim is said after all: spread over others, or in other words."""
-        there = [token for token in claim.tokens if spare[token] > 0]
-        if len(there) >= COVERED * len(claim.tokens) and not _typed(_without(claim.tokens, there)):
-            spare.subtract(there)
+        there = [token for token in claim.tokens if self.spare[token] > 0]
+        if len(there) >= COVERED * len(claim.tokens) and not _typed(without(claim.tokens, there)):
+            self.spare.subtract(there)
             return True
-        if any(is_typed(token) and token not in self.all_actual for token in claim.tokens):
+        unsaid = _typed(token for token in claim.tokens if token not in self.all_actual)
+        if unsaid or keyed(claim) is not None:
             return False
-        if keyed(claim) is not None:
-            return False
-        for index in [i for i in range(len(self.actual)) if i not in taken][:CANDIDATE_LIMIT]:
+        candidates = [i for i in range(len(self.actual)) if i not in taken][:CANDIDATE_LIMIT]
+        for index in candidates:
             score = self.judge.similarity(claim.text, self.actual[index].text)
             if score is not None and score >= self.judge.bar:
                 taken.add(index)
@@ -210,24 +225,17 @@ def _continued(
     return replaced
 
 
-def _values_of_one_subject(left: Claim, right: Claim) -> tuple[str, str, str] | None:
-    """Both values and the subject when both claims tell the value of one subject."""
+def _values_of_one_subject(left: Claim, right: Claim) -> tuple[str, str] | None:
+    """Both values when both claims tell the value of one subject."""
     one, other = keyed(left), keyed(right)
     if one is None or other is None or one[0] != other[0]:
         return None
-    return one[1], other[1], " ".join(one[0])
+    return one[1], other[1]
 
 
-def _without(tokens_of: Sequence[str], others: Sequence[str]) -> list[str]:
-    """The tokens that are left over when each of the others takes one away, in order."""
-    waiting = Counter(others)
-    left = []
-    for token in tokens_of:
-        if waiting[token] > 0:
-            waiting[token] -= 1
-        else:
-            left.append(token)
-    return left
+def _turned(lost: Iterable[str], new: Iterable[str]) -> bool:
+    """Whether one side denies what the other affirms."""
+    return any(map(is_negation, lost)) != any(map(is_negation, new))
 
 
 def _typed(found: Iterable[str]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeGuard
 
 from monitor.model import JsonValue
 from monitor.scoring.values import same
@@ -13,6 +13,9 @@ DEPTH_LIMIT: Final = 32
 """Nesting and `$ref` hops; what lies deeper is taken as valid."""
 PATTERN_LIMIT: Final = 200
 """Longest `pattern`, and longest text that one is tried on; both come from outside."""
+
+
+_REFERRING: Final = ("$ref", "anyOf", "oneOf", "allOf")
 
 
 class Violation(NamedTuple):
@@ -37,26 +40,34 @@ def _walk(
 ) -> Iterator[Violation]:
     if not isinstance(schema, dict) or not schema or depth > DEPTH_LIMIT:
         return
-    if "$ref" in schema:
-        yield from _walk(_resolved(schema["$ref"], root), value, field, root, depth + 1)
     kinds = schema.get("type")
     if kinds is not None and not _has_type(value, kinds):
         yield Violation(field, value, "type")
         return
-    if "enum" in schema and not any(same(choice, value) for choice in _list(schema["enum"])):
-        yield Violation(field, value, "enum")
-    if "const" in schema and not same(schema["const"], value):
-        yield Violation(field, value, "const")
-    for combined in ("anyOf", "oneOf", "allOf"):
-        if combined in schema:
-            yield from _combined(combined, schema, value, field, root, depth)
+    for keyword in _REFERRING:
+        if keyword in schema:
+            yield from _combined(keyword, schema, value, field, root, depth)
+    yield from _choice(schema, value, field)
     if isinstance(value, dict):
         yield from _object(schema, value, field, root, depth)
     elif isinstance(value, list):
         yield from _array(schema, value, field, root, depth)
-    elif isinstance(value, str):
+    else:
+        yield from _scalar(schema, value, field)
+
+
+def _choice(schema: Mapping[str, JsonValue], value: JsonValue, field: str) -> Iterator[Violation]:
+    choices = schema.get("enum")
+    if isinstance(choices, list) and not any(same(choice, value) for choice in choices):
+        yield Violation(field, value, "enum")
+    if "const" in schema and not same(schema["const"], value):
+        yield Violation(field, value, "const")
+
+
+def _scalar(schema: Mapping[str, JsonValue], value: JsonValue, field: str) -> Iterator[Violation]:
+    if isinstance(value, str):
         yield from _text(schema, value, field)
-    elif not isinstance(value, bool) and value is not None:
+    elif isinstance(value, int | float) and not isinstance(value, bool):
         yield from _number(schema, value, field)
 
 
@@ -68,6 +79,9 @@ def _combined(
     root: Mapping[str, JsonValue],
     depth: int,
 ) -> Iterator[Violation]:
+    if keyword == "$ref":
+        yield from _walk(_resolved(schema[keyword], root), value, field, root, depth + 1)
+        return
     choices = _list(schema[keyword])
     if keyword == "allOf":
         for choice in choices:
@@ -78,7 +92,7 @@ def _combined(
     if found and all(found):
         inner = min(found, key=len)
         nested = [violation for violation in inner if violation.field != field]
-        yield nested[0] if nested and len(found) > 0 else Violation(field, value, keyword)
+        yield nested[0] if nested else Violation(field, value, keyword)
 
 
 def _object(
@@ -88,20 +102,15 @@ def _object(
     root: Mapping[str, JsonValue],
     depth: int,
 ) -> Iterator[Violation]:
-    properties = schema.get("properties")
-    if isinstance(properties, dict):
-        for key, part in properties.items():
-            if key in value:
-                yield from _walk(part, value[key], f"{field}.{key}", root, depth + 1)
+    properties, more = schema.get("properties"), schema.get("additionalProperties")
+    declared = properties if isinstance(properties, dict) else {}
     for key in _list(schema.get("required")):
         if key not in value:
             yield Violation(f"{field}.{key}", None, "required")
-    more = schema.get("additionalProperties")
-    if isinstance(more, dict):
-        declared = properties if isinstance(properties, dict) else {}
-        for key in value:
-            if key not in declared:
-                yield from _walk(more, value[key], f"{field}.{key}", root, depth + 1)
+    for key, item in value.items():
+        part = declared.get(key, more)
+        if isinstance(part, dict) and part:
+            yield from _walk(part, item, f"{field}.{key}", root, depth + 1)
 
 
 def _array(
@@ -161,7 +170,7 @@ def _has_type(value: JsonValue, kinds: JsonValue) -> bool:
     return not isinstance(kinds, list) or any(_has_type(value, kind) for kind in kinds)
 
 
-def _is_number(value: JsonValue) -> bool:
+def _is_number(value: JsonValue) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

@@ -84,23 +84,17 @@ def _folded(text: str) -> str:
 
 
 def _spelled(match: re.Match[str], every: bool) -> tuple[str, ...]:
-    kind = match.lastgroup
-    groups = match.groupdict()
-    if groups["thing"] is not None:
-        return _word(groups["thing"], every)
-    if groups["number"] is not None:
-        return (number_token(groups["number"]),)
-    if groups["iso"] is not None:
-        year, month, day = groups["iso"].split("-")
-        return _date(int(month), int(day), year)
-    if groups["month"] is not None:
-        return _date(_MONTHS[groups["month"]], int(groups["day"]), groups["year"])
-    if groups["month2"] is not None:
-        return _date(_MONTHS[groups["month2"]], int(groups["day2"]), groups["year2"])
-    if kind == "clock":
-        hour, _, rest = groups["clock"].partition(":")
+    found = match.groupdict()
+    if found["thing"] is not None:
+        return _word(found["thing"], every)
+    if found["number"] is not None:
+        return (number_token(found["number"]),)
+    if found["clock"] is not None:
+        hour, _, rest = found["clock"].partition(":")
         return (f"{int(hour)}:{rest.removesuffix(':00') if len(rest) > 2 else rest}",)
-    return (_half_day(int(groups["hour"]), groups["minute"] or "00", groups["half"]),)
+    if found["half"] is not None:
+        return (_half_day(int(found["hour"]), found["minute"] or "00", found["half"]),)
+    return _date_of(found)
 
 
 def number_token(text: str) -> str:
@@ -118,6 +112,15 @@ def _word(word: str, every: bool) -> tuple[str, ...]:
     if not bare or (bare in _STOP and not (every and bare not in _ARTICLES)):
         return ()
     return (_NUMBERS.get(bare, bare.removesuffix("'s")),)
+
+
+def _date_of(found: dict[str, str | None]) -> tuple[str, ...]:
+    if found["iso"] is not None:
+        written = found["iso"].split("-")
+        return _date(int(written[1]), int(written[2]), written[0])
+    name = found["month"] or found["month2"] or ""
+    day, year = found["day"] or found["day2"] or "0", found["year"] or found["year2"]
+    return _date(_MONTHS[name], int(day), year)
 
 
 def _date(month: int, day: int, year: str | None) -> tuple[str, ...]:
