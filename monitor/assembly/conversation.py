@@ -52,7 +52,7 @@ def conversation_of(
         tools=_tools(ordered),
         expected=_expected(ordered),
         synthetic_id=synthetic,
-        usage=total_usage(trace.usage for trace in ordered if trace.usage is not None),
+        usage=total_usage([trace.usage for trace in ordered]),
     )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from monitor.assembly.calls import canonical
 from monitor.assembly.histories import tail_of
-from monitor.assembly.tree import Node
+from monitor.assembly.tree import Node, Tree
 from monitor.model import AgentSpan, ToolCall
 
 
@@ -29,27 +30,23 @@ class Event:
 class Survey:
     """What must be known of the whole trace before its events can be told."""
 
-    def __init__(self, roots: Sequence[Node]) -> None:
-        self.models: list[Node] = []
-        self.wrapped: dict[str, list[Node]] = {}
-        """Leaf calls by the span id of the model span around them."""
-        self.leading: set[str] = set()
-        """Agents that call a model themselves; any other agent only wraps agents."""
-        for root in roots:
-            for node in (root, *root.below()):
-                if node.span.kind == "model":
-                    self._take(node)
+    __slots__ = ("leading", "models", "wrapped")
 
-    def _take(self, node: Node) -> None:
-        self.models.append(node)
-        if node.boss is not None and node.boss.span.kind == "agent":
-            self.leading.add(node.boss.span.span_id)
-        if node.caller is not None:
-            self.wrapped.setdefault(node.caller.span.span_id, []).append(node)
+    def __init__(self, tree: Tree) -> None:
+        self.models: list[Node] = [node for node in tree.nodes if node.span.kind == "model"]
+        self.wrapped: dict[Node, list[Node]] = {}
+        """Leaf calls by the model span around them."""
+        self.leading: set[Node] = set()
+        """Agents that call a model themselves; any other agent only wraps agents."""
+        for node in self.models:
+            if node.boss is not None and node.boss.span.kind == "agent":
+                self.leading.add(node.boss)
+            if node.caller is not None:
+                self.wrapped.setdefault(node.caller, []).append(node)
 
     def speaks_for(self, node: Node) -> bool:
         """Whether a model span's content stands for the calls below it, which have none."""
-        below = self.wrapped.get(node.span.span_id)
+        below = self.wrapped.get(node)
         if below is None:
             return True
         return node.span.messages_out is not None and all(
@@ -57,54 +54,53 @@ class Survey:
         )
 
 
-def events_of(tops: Iterable[Node], survey: Survey) -> Iterator[Event]:
+class _Place(NamedTuple):
+    """Where the walk is."""
+
+    depth: int = 0
+    led: bool = False
+    """An agent that calls models is above, within the same tool run."""
+    host: Event | None = None
+    agent: str | None = None
+    mute: bool = False
+    """A model span above has spoken for the calls below it."""
+
+
+def events_of(tops: Sequence[Node], survey: Survey) -> list[Event]:
     """The events below the tops in order: parents before children, then by start."""
-    stack = [_Visit(top, 0, False, None, None, False) for top in tops][::-1]
+    events: list[Event] = []
+    stack = [(top, _Place()) for top in reversed(tops)]
     while stack:
-        visit = stack.pop()
-        event = visit.event(survey)
-        if event is not None:
-            yield event
-        stack.extend(reversed(visit.below(event, survey)))
-
-
-class _Visit:
-    __slots__ = ("agent", "depth", "host", "led", "mute", "node")
-
-    def __init__(
-        self, node: Node, depth: int, led: bool, host: Event | None, agent: str | None, mute: bool
-    ) -> None:
-        self.node = node
-        self.depth = depth
-        self.led = led
-        self.host = host
-        self.agent = agent
-        self.mute = mute
-
-    def event(self, survey: Survey) -> Event | None:
-        span = self.node.span
+        node, place = stack.pop()
+        span = node.span
+        event = None
         if span.kind == "tool":
-            if self.host is not None and not self.led and same_run(self.host.span, span):
-                self.host.twins.append(span)
-                return None
-            return Event(span, self.depth, self.host, span.agent or self.agent)
-        if span.kind == "model" and not self.mute and survey.speaks_for(self.node):
-            return Event(span, self.depth, self.host, span.agent or self.agent)
-        return None
+            host = place.host
+            if host is not None and not place.led and same_run(host.span, span):
+                host.twins.append(span)
+            else:
+                event = Event(span, place.depth, host, span.agent or place.agent)
+                events.append(event)
+        elif span.kind == "model" and not place.mute and survey.speaks_for(node):
+            event = Event(span, place.depth, place.host, span.agent or place.agent)
+            events.append(event)
+        if node.children:
+            below = _below(node, place, event, survey)
+            stack.extend([(child, below) for child in reversed(node.children)])
+    return events
 
-    def below(self, event: Event | None, survey: Survey) -> list[_Visit]:
-        span = self.node.span
-        depth, led, host, mute = self.depth, self.led, self.host, self.mute
-        agent = self.agent
-        if span.kind == "agent":
-            depth += led
-            led = led or span.span_id in survey.leading
-            agent = span.agent or agent
-        elif span.kind == "tool" and event is not None:
-            depth, led, host, mute = depth + 1, False, event, False
-        elif span.kind == "model":
-            mute = mute or event is not None
-        return [_Visit(child, depth, led, host, agent, mute) for child in self.node.children]
+
+def _below(node: Node, place: _Place, event: Event | None, survey: Survey) -> _Place:
+    depth, led, host, agent, mute = place
+    span = node.span
+    if span.kind == "agent":
+        led_here = led or node in survey.leading
+        return _Place(depth + led, led_here, host, span.agent or agent, mute)
+    if span.kind == "tool" and event is not None:
+        return _Place(depth + 1, False, event, agent, False)
+    if span.kind == "model" and event is not None:
+        return _Place(depth, led, host, agent, True)
+    return place
 
 
 def same_run(outer: AgentSpan, inner: AgentSpan) -> bool:
@@ -124,14 +120,14 @@ def call_of(span: AgentSpan) -> ToolCall:
     return span.call or ToolCall(span.name, arguments_state="absent")
 
 
-def in_causal_order(events: Sequence[Event]) -> list[Event]:
+def in_causal_order(events: list[Event]) -> list[Event]:
     """Model calls after those whose calls' results they were given; else the order as it is.
 
     Clocks of several machines disagree; histories do not.
     """
     models = [event for event in events if event.span.kind == "model"]
     if len(models) < 2 or not _out_of_order(models):
-        return list(events)
+        return events
     ordered = iter(_sorted_by_history(models))
     return [next(ordered) if event.span.kind == "model" else event for event in events]
 
@@ -139,18 +135,15 @@ def in_causal_order(events: Sequence[Event]) -> list[Event]:
 def _out_of_order(models: Sequence[Event]) -> bool:
     if not models[0].span.start_ns:
         return True
-    made_at = {
-        call.call_id: position
-        for position, event in enumerate(models)
-        for message in event.span.messages_out or ()
-        for call in message.calls
-        if call.call_id
-    }
-    for position, event in enumerate(models):
+    used: set[str | None] = set()
+    for event in models:
+        for message in event.span.messages_out or ():
+            for call in message.calls:
+                if call.call_id and call.call_id in used:
+                    return True
         given = event.span.messages_in
-        for result in given[-1].results if given else ():
-            if made_at.get(result.call_id or "", -1) > position:
-                return True
+        if given:
+            used.update([result.call_id for result in given[-1].results])
     return False
 
 

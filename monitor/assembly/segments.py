@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from monitor.assembly.tree import roots_of
+from monitor.assembly.tree import Tree
 from monitor.model import AgentSpan
 
 _Owner: TypeAlias = tuple[str | None, bool]
@@ -32,12 +32,10 @@ def segments_of(trace_id: str, spans: Sequence[AgentSpan]) -> tuple[Segment, ...
     model or tool span of another id: then an inner library has named a session of its own. A span
     without an id takes its nearest ancestor's, else the only one of the trace, else the trace's.
     """
-    ids = {span.conversation_id for span in spans if span.conversation_id}
-    if len(ids) <= 1:
-        name = next(iter(ids), trace_id)
-        parts = {name: list(spans)}
-    else:
-        parts = _cut(trace_id, spans)
+    ids = {span.conversation_id for span in spans}
+    ids -= {None, ""}
+    only = next(iter(ids), None) or trace_id
+    parts = _cut(trace_id, spans) if len(ids) > 1 else {only: spans}
     return tuple(
         Segment(trace_id, name, tuple(part), synthetic=name not in ids)
         for name, part in sorted(parts.items())
@@ -45,17 +43,15 @@ def segments_of(trace_id: str, spans: Sequence[AgentSpan]) -> tuple[Segment, ...
     )
 
 
-def _cut(trace_id: str, spans: Sequence[AgentSpan]) -> dict[str, list[AgentSpan]]:
+def _cut(trace_id: str, spans: Sequence[AgentSpan]) -> dict[str, Sequence[AgentSpan]]:
     owners: dict[str, _Owner] = {}
-    for root in roots_of(spans):
-        owners[root.span.span_id] = _owner(root.span, (None, False))
-        for node in root.below():
-            above = owners[node.parent.span.span_id] if node.parent else (None, False)
-            owners[node.span.span_id] = _owner(node.span, above)
+    for node in Tree(spans).nodes:
+        above = owners[node.parent.span.span_id] if node.parent else (None, False)
+        owners[node.span.span_id] = _owner(node.span, above)
     parts: dict[str, list[AgentSpan]] = {}
     for span in spans:
         parts.setdefault(owners[span.span_id][0] or trace_id, []).append(span)
-    return parts
+    return dict(parts)
 
 
 def _owner(span: AgentSpan, above: _Owner) -> _Owner:

@@ -80,12 +80,16 @@ class _Act:
     def unanswered(self) -> bool:
         if self.answer is not None:
             return False
-        return self.run is None or not any(span.has_result for span in self._runs())
+        run = self.run
+        if run is None or run.span.has_result:
+            return run is None
+        return not any(twin.has_result for twin in run.twins)
 
     def turn(self, conversation_id: str) -> Turn:
         runs, asked_by = self._runs(), self.asked_by
         spans = runs or ([asked_by] if asked_by is not None else [])
         first = spans[0]
+        start_ns = first.start_ns if runs else max(first.start_ns, first.end_ns)
         identity = first.span_id if runs else f"{first.span_id}:{self.number}"
         result, has_result, error = self._outcome(runs)
         return ActionTurn(
@@ -99,7 +103,7 @@ class _Act:
             span_ids=tuple([span.span_id for span in spans]),
             trace_id=first.trace_id,
             depth=self.depth,
-            start_ns=first.start_ns if runs else max(first.start_ns, first.end_ns),
+            start_ns=start_ns,
             end_ns=max(first.start_ns, first.end_ns),
             truncated=any(span.truncated for span in spans),
         )
@@ -157,7 +161,8 @@ class _Scope:
 
     def find_results(self) -> None:
         """What no tool span told, a later model call's messages may."""
-        for asked_so_far, span in self._givens:
+        waiting = [act for act in self._asked if act.unanswered]
+        for asked_so_far, span in self._givens if waiting else ():
             acts = self._asked[:asked_so_far]
             if any(act.unanswered for act in acts):
                 give_results(acts, tail_of(span.messages_in).results)
@@ -201,9 +206,15 @@ def _said(event: Event) -> _Say | None:
     out = event.span.messages_out
     if not out:
         return None
-    texts = dict.fromkeys(message.text for message in out if message.text)
-    media = tuple(item for message in out for item in message.media)
-    if not texts and not media and any(message.calls for message in out):
+    texts: dict[str, None] = {}
+    media: tuple[str, ...] = ()
+    calls = False
+    for message in out:
+        if message.text:
+            texts[message.text] = None
+        media += message.media
+        calls = calls or bool(message.calls)
+    if calls and not texts and not media:
         return None
     say = _Say(event.span, "\n".join(texts), event.agent)
     if media and not texts:

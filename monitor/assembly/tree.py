@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from monitor.model import AgentSpan
 
@@ -21,57 +21,55 @@ class Node:
         self.caller: Node | None = None
         """The nearest model call above, when no agent or tool stands between."""
 
-    def below(self) -> Iterator[Node]:
-        """The descendants, parents before children, siblings by start."""
-        stack = self.children[::-1]
+
+class Tree:
+    """The spans of a trace as one or several trees; a missing parent makes a local root."""
+
+    __slots__ = ("nodes", "roots")
+
+    def __init__(self, spans: Sequence[AgentSpan]) -> None:
+        """`spans` are ordered by start, and siblings keep that order."""
+        self.roots: list[Node] = []
+        self.nodes: list[Node] = []
+        """All nodes: parents before children, siblings in order."""
+        by_id = {span.span_id: Node(span) for span in spans}
+        for node in by_id.values():
+            parent = by_id.get(node.span.parent_id or "")
+            if parent is None or parent is node:
+                self.roots.append(node)
+            else:
+                node.parent = parent
+                parent.children.append(node)
+        for root in self.roots:
+            self._walk(root)
+        if len(self.nodes) < len(by_id):
+            self._cut_loops(by_id.values())
+
+    def _walk(self, root: Node) -> None:
+        stack = [root]
         while stack:
             node = stack.pop()
-            yield node
-            stack.extend(reversed(node.children))
+            above = node.parent
+            if above is not None:
+                kind = above.span.kind
+                if kind == "agent" or kind == "tool":
+                    node.boss = above
+                else:
+                    node.boss = above.boss
+                    node.caller = above if kind == "model" else above.caller
+            self.nodes.append(node)
+            if node.children:
+                stack.extend(node.children[::-1])
 
-
-def roots_of(spans: Sequence[AgentSpan]) -> list[Node]:
-    """The trees of a trace; `spans` are ordered by start. A missing parent makes a local root."""
-    nodes = {span.span_id: Node(span) for span in spans}
-    roots = []
-    for node in nodes.values():
-        parent = nodes.get(node.span.parent_id) if node.span.parent_id else None
-        if parent is None or parent is node:
-            roots.append(node)
-        else:
-            node.parent = parent
-            parent.children.append(node)
-    _cut_loops(nodes, roots)
-    for root in roots:
-        for node in root.below():
-            _place(node)
-    return roots
-
-
-def _place(node: Node) -> None:
-    above = node.parent
-    if above is None:
-        return
-    if above.span.kind in ("agent", "tool"):
-        node.boss = above
-    else:
-        node.boss = above.boss
-        node.caller = above if above.span.kind == "model" else above.caller
-
-
-def _cut_loops(nodes: dict[str, Node], roots: list[Node]) -> None:
-    reached = set()
-    for root in roots:
-        reached.add(root.span.span_id)
-        reached.update(node.span.span_id for node in root.below())
-    if len(reached) == len(nodes):
-        return
-    for span_id, node in nodes.items():
-        if span_id in reached or node.parent is None:
-            continue
-        # The earliest span of a loop is its root; below it the loop is an ordinary tree.
-        node.parent.children.remove(node)
-        node.parent = None
-        roots.append(node)
-        reached.add(span_id)
-        reached.update(below.span.span_id for below in node.below())
+    def _cut_loops(self, nodes: Iterable[Node]) -> None:
+        reached = {id(node) for node in self.nodes}
+        for node in nodes:
+            if id(node) in reached or node.parent is None:
+                continue
+            # The earliest span of a loop is its root; below it the loop is an ordinary tree.
+            node.parent.children.remove(node)
+            node.parent = None
+            self.roots.append(node)
+            before = len(self.nodes)
+            self._walk(node)
+            reached.update(id(found) for found in self.nodes[before:])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 import msgspec
 
@@ -10,7 +11,7 @@ from monitor.assembly.flow import Event, Survey, events_of, in_causal_order
 from monitor.assembly.histories import Tail, last_query, tail_of, times_asked
 from monitor.assembly.segments import Segment
 from monitor.assembly.steps import turns_of
-from monitor.assembly.tree import Node, roots_of
+from monitor.assembly.tree import Node, Tree
 from monitor.model import (
     AgentSpan,
     JsonValue,
@@ -58,39 +59,57 @@ class TraceTurns(msgspec.Struct, frozen=True):
 def trace_turns(segment: Segment) -> TraceTurns:
     """The segment's turns, the same for any order in which its spans arrived."""
     spans = segment.spans
-    roots = roots_of(spans)
-    survey = Survey(roots)
+    tree = Tree(spans)
+    survey = Survey(tree)
     parts: list[Part] = []
-    for unit in _units(roots, survey):
+    for unit in _units(tree, survey):
         parts.append(_part(segment.conversation_id, unit, parts[-1] if parts else None))
+    release = model = expected = None
+    skewed = 0
+    for span in spans:
+        release = release or span.release
+        model = model or span.model
+        expected = span.expected if expected is None else expected
+        skewed += 0 < span.end_ns < span.start_ns
     return TraceTurns(
         parts=tuple(parts),
-        release=_first(span.release for span in spans),
-        model=_first(node.span.model for node in survey.models) or _first(s.model for s in spans),
+        release=release,
+        model=model,
         system=_system(spans, survey),
         tools=_tools(spans),
-        expected=_first(span.expected for span in spans),
+        expected=expected,
         usage=_usage(survey),
-        skewed=sum(0 < span.end_ns < span.start_ns for span in spans),
+        skewed=skewed,
     )
 
 
 class _Unit:
     """What becomes a part: the events below an agent, or of bare clients between two queries."""
 
+    __slots__ = ("end_ns", "events", "first", "root", "start_ns")
+
     def __init__(self, root: AgentSpan | None, events: Sequence[Event]) -> None:
         self.root = root
         self.events = events
-        models = [event.span for event in events if event.span.kind == "model"]
-        outer = [e.span for e in events if e.span.kind == "model" and e.depth == 0]
-        self.first: AgentSpan | None = next(iter(outer or models), None)
-        self.start_ns = min([e.span.start_ns for e in events] + ([root.start_ns] if root else []))
+        self.first: AgentSpan | None = None
+        """The outermost agent's first model call."""
+        spans = [event.span for event in events]
+        outermost = False
+        for event in events:
+            if event.span.kind == "model" and not outermost:
+                outermost = event.depth == 0
+                if outermost or self.first is None:
+                    self.first = event.span
+        if root is not None:
+            spans.append(root)
+        self.start_ns = min([span.start_ns for span in spans])
+        self.end_ns = max(self.start_ns, *[span.end_ns for span in spans])
 
 
-def _units(roots: Sequence[Node], survey: Survey) -> list[_Unit]:
+def _units(tree: Tree, survey: Survey) -> list[_Unit]:
     agents: list[Node] = []
     bare: list[Node] = []
-    stack = list(reversed(roots))
+    stack = tree.roots[::-1]
     while stack:
         node = stack.pop()
         if node.span.kind == "agent":
@@ -99,9 +118,9 @@ def _units(roots: Sequence[Node], survey: Survey) -> list[_Unit]:
             bare.append(node)
         else:
             stack.extend(reversed(node.children))
-    units = [_Unit(node.span, in_causal_order(list(events_of([node], survey)))) for node in agents]
+    units = [_Unit(node.span, in_causal_order(events_of([node], survey))) for node in agents]
     if bare:
-        units += _bare_units(in_causal_order(list(events_of(bare, survey))))
+        units += _bare_units(in_causal_order(events_of(bare, survey)))
     units.sort(key=lambda unit: unit.start_ns)
     return units
 
@@ -138,7 +157,6 @@ def _part(conversation_id: str, unit: _Unit, before: Part | None) -> Part:
     if query and root_tail.query and root_tail.query in query:
         # A framework may wrap the user's words in context; the agent's span has them bare.
         query = root_tail.query
-    ends = [event.span.end_ns for event in unit.events]
     return Part(
         turns=turns_of(conversation_id, unit.root, unit.events),
         query=query or last_query(first),
@@ -147,7 +165,7 @@ def _part(conversation_id: str, unit: _Unit, before: Part | None) -> Part:
         calls=tail.calls,
         results=tail.results,
         start_ns=unit.start_ns,
-        end_ns=max([unit.start_ns, *ends, unit.root.end_ns if unit.root is not None else 0]),
+        end_ns=unit.end_ns,
     )
 
 
@@ -163,7 +181,7 @@ def _opens(unit: _Unit, tail: Tail, query: str | None, asked: int, before: Part 
 
 
 def _system(spans: Sequence[AgentSpan], survey: Survey) -> str | None:
-    for span in [*(node.span for node in survey.models), *spans]:
+    for span in chain([node.span for node in survey.models], spans):
         if span.system is not None:
             return span.system
         for message in span.messages_in or ():
@@ -186,29 +204,21 @@ def _tools(spans: Sequence[AgentSpan]) -> tuple[ToolDefinition, ...]:
 
 def _usage(survey: Survey) -> Usage | None:
     """Tokens of the calls at the bottom: what stands above them repeats their sum."""
-    covered: set[str] = set()
+    covered: set[Node] = set()
     for node in survey.models:
         above = node.caller if node.span.usage is not None else None
-        while above is not None and above.span.span_id not in covered:
-            covered.add(above.span.span_id)
+        while above is not None and above not in covered:
+            covered.add(above)
             above = above.caller
-    told = [
-        node.span.usage
-        for node in survey.models
-        if node.span.usage is not None and node.span.span_id not in covered
-    ]
-    return total_usage(told)
+    return total_usage([node.span.usage for node in survey.models if node not in covered])
 
 
-def total_usage(told: Iterable[Usage]) -> Usage | None:
+def total_usage(told: Iterable[Usage | None]) -> Usage | None:
     """The sum; a kind of token that nobody told stays unknown."""
-    known = list(told)
-    if not known:
-        return None
-    into = [usage.input_tokens for usage in known if usage.input_tokens is not None]
-    out = [usage.output_tokens for usage in known if usage.output_tokens is not None]
-    return Usage(sum(into) if into else None, sum(out) if out else None)
-
-
-def _first(values: Iterable[JsonValue]) -> JsonValue:
-    return next((value for value in values if value is not None), None)
+    into = out = None
+    for usage in told:
+        if usage is not None and usage.input_tokens is not None:
+            into = (into or 0) + usage.input_tokens
+        if usage is not None and usage.output_tokens is not None:
+            out = (out or 0) + usage.output_tokens
+    return None if into is None and out is None else Usage(into, out)
