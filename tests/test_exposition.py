@@ -320,6 +320,23 @@ def test_the_format_follows_the_accept_header(accept: str, wanted: bool) -> None
     assert prefers_openmetrics(accept) is wanted
 
 
+def test_what_was_open_with_the_commit_is_shown_before_what_is_open_now() -> None:
+    db = Database.open(":memory:")
+    ledger = Ledger(db)
+    with db.transaction():
+        ledger.count({"accepted": 7, "attached": 4})
+        ledger.set_gauges({"open_spans": 2, "open_turns": 1})
+        ledger.set_gauges({"open_spans": 3})
+    totals, live = ledger.totals(db.reader()), Live(open_spans=99, open_conversations=5)
+
+    found = samples(Collector(lambda: totals, lambda: live).render("")[0].decode())
+
+    assert found[key("open_spans")] == 3
+    assert found[key("open_turns")] == 1
+    assert found[key("open_conversations")] == 5
+    assert span_balance(totals, live).holds
+
+
 def test_the_content_type_says_which_format_it_is() -> None:
     totals, live = shop()
     collector = Collector(lambda: totals, lambda: live)

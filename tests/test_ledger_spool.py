@@ -108,6 +108,17 @@ def test_damaged_rows_do_not_use_up_the_limit(db: Database) -> None:
     assert [row.seq for row in spool.read(0, 2)] == [2, 4]
 
 
+def test_a_read_ends_with_the_batch_that_fills_it(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spool_module, "READ_BYTES", 10)
+    spool = filled(db, b"123456", b"123456", b"123456", b"12345678901234567890")
+    db.execute("UPDATE spool SET crc = 0 WHERE seq = 1")
+
+    assert [row.seq for row in spool.read(0, 10)] == [2, 3]
+    assert [row.seq for row in spool.read(3, 10)] == [4]
+
+
 def test_damage_is_set_aside_within_an_open_transaction_too(db: Database) -> None:
     spool = filled(db, b"one", b"two")
     db.execute("UPDATE spool SET crc = 0 WHERE seq = 1")
@@ -116,6 +127,18 @@ def test_damage_is_set_aside_within_an_open_transaction_too(db: Database) -> Non
         assert [row.seq for row in spool.read(0, 2)] == [2]
 
     assert [seq for seq, _ in spool.quarantined()] == [1]
+
+
+def test_a_sound_row_that_nobody_can_read_is_set_aside_on_request(db: Database) -> None:
+    spool = filled(db, b"one", b"two")
+
+    with db.transaction():
+        assert spool.set_aside(2) == 2
+        assert spool.set_aside(99) == 0
+
+    assert [row.seq for row in spool.read(0, 10)] == [1]
+    assert spool.quarantined() == [(2, 2)]
+    assert (spool.depth(), spool.bytes(), spool.last()) == (1, 3, 2)
 
 
 def test_the_quarantine_keeps_the_newest(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:

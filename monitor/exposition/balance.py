@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from monitor.exposition.live import Live
+from monitor.exposition.live import Live, settled
 from monitor.ledger.snapshot import Totals
 
 
@@ -40,7 +40,7 @@ def span_balance(totals: Totals, live: Live) -> Balance:
             ("late", totals.counted("late")),
             *((f"dropped: {why}", count) for why, count in dropped.items()),
             ("dead-lettered", totals.counted("dead_lettered")),
-            ("open", live.open_spans),
+            ("open", settled(live, totals).open_spans),
         ),
     )
 
@@ -52,17 +52,18 @@ def turn_balance(totals: Totals, live: Live) -> Balance:
     the tables of at-risk turns, failures and coverage, which are written apart from it.
     """
     turns = totals.family("turns")
+    still_open = settled(live, totals).open_turns
     passed = sum(value for labels, value in turns.items() if labels[3] == "pass")
     why: dict[str, int] = {}
     for (_, reason), value in totals.family("unscored").items():
         why[reason] = why.get(reason, 0) + value
     return Balance(
         "Turns assembled",
-        sum(turns.values()) + live.open_turns,
+        sum(turns.values()) + still_open,
         (
             ("pass", passed),
             ("fail", sum(totals.family("failures").values())),
             *((f"unscored: {name}", count) for name, count in sorted(why.items())),
-            ("open", live.open_turns),
+            ("open", still_open),
         ),
     )

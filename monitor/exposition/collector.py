@@ -13,7 +13,7 @@ from prometheus_client.openmetrics.exposition import generate_latest as openmetr
 from prometheus_client.samples import Sample
 
 from monitor.exposition import catalogue as cat
-from monitor.exposition.live import LAG_BUCKETS_S, Live
+from monitor.exposition.live import LAG_BUCKETS_S, Live, settled
 from monitor.ledger.labels import label_value
 from monitor.ledger.snapshot import Totals
 
@@ -34,7 +34,8 @@ class Collector:
 
     def collect(self) -> Iterator[Family]:
         """Every family of the catalogue, in its order. Raises LedgerError or StateError."""
-        totals, live = self._totals(), self._live()
+        totals = self._totals()
+        live = settled(self._live(), totals)
         yield from _release_families(totals)
         yield from _span_families(totals, live)
         yield from _health_families(totals, live)

@@ -7,6 +7,8 @@ from typing import Final
 
 import msgspec
 
+from monitor.ledger.snapshot import Totals
+
 LAG_BUCKETS_S: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
@@ -49,3 +51,14 @@ class Live(msgspec.Struct, frozen=True):
     counts: dict[str, int] = {}
     """Outcomes beside the ledger's, by the same names; for what cannot wait for a commit."""
     version: str = "unknown"
+
+
+def settled(live: Live, totals: Totals) -> Live:
+    """`live` with what was open at the totals' own moment, where the ledger knows it."""
+    gauges = totals.gauges
+    return msgspec.structs.replace(
+        live,
+        open_conversations=gauges.get("open_conversations", live.open_conversations),
+        open_turns=gauges.get("open_turns", live.open_turns),
+        open_spans=gauges.get("open_spans", live.open_spans),
+    )

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias
 
@@ -181,6 +181,12 @@ class Database:
             return self._connection.execute(sql, values).fetchall()
         except sqlite3.Error as error:
             _raise_translated(error, self.path)
+
+    @contextmanager
+    def reading(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Iterator[Row]]:
+        """Rows of a query one by one, for those that are large."""
+        with translated(self.path), closing(self._connection.execute(sql, values)) as cursor:
+            yield cursor
 
     def require_transaction(self) -> None:
         """Raise RuntimeError outside a transaction: the write would stand alone."""

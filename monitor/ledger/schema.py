@@ -25,6 +25,8 @@ _FIRST: Final = (
         payload BLOB)""",
     "CREATE TABLE state (key TEXT PRIMARY KEY, value BLOB NOT NULL)",
     "CREATE TABLE positions (source TEXT PRIMARY KEY, position INTEGER NOT NULL) WITHOUT ROWID",
+    # What was open at the moment of the last commit.
+    "CREATE TABLE gauges (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
     # Label values joined by U+001F, in the order of the family's labels.
     """CREATE TABLE counters (
         family TEXT NOT NULL,

@@ -57,6 +57,8 @@ class Totals(msgspec.Struct, frozen=True):
     releases: tuple[Release, ...]
     """Live ones in the order of first use; `other` last, once it is used."""
     strata: tuple[Stratum, ...]
+    gauges: dict[str, int]
+    """What was open with the same commit, by name; empty when the host never told."""
     spool_rows: int
     spool_bytes: int
     sinks: dict[str, int]
@@ -97,6 +99,7 @@ def read_totals(reader: Reader) -> Totals:
             counters=counters,
             releases=tuple(releases),
             strata=_strata(view, names),
+            gauges=dict(view.rows("SELECT name, value FROM gauges")),
             spool_rows=spool_rows,
             spool_bytes=spool_bytes,
             sinks=_sinks(view),

@@ -11,6 +11,12 @@ from monitor.ledger.database import Database, Participant
 QUARANTINE_ROWS: Final = 100
 """Damaged rows kept for a look; older ones go, their count stays."""
 
+READ_BYTES: Final = 32 * 1024 * 1024
+"""One read ends with the batch that reaches this."""
+
+_READ: Final = (
+    "SELECT seq, arrived_s, spans, size, crc, payload FROM spool WHERE seq > ? ORDER BY seq LIMIT ?"
+)
 _HEAD: Final = struct.Struct("<dq")
 
 
@@ -53,15 +59,16 @@ class Spool(Participant):
         return seq
 
     def read(self, after: int, limit: int) -> list[SpoolRow]:
-        """Up to `limit` sound batches behind number `after`, in order.
+        """Up to `limit` sound batches behind number `after`, in order; fewer when they are large.
 
-        Outside a transaction, damaged rows met on the way are quarantined in one of their own.
+        Not empty as long as there is a sound one. Outside a transaction, damaged rows met on the
+        way are quarantined in one of their own.
         """
         rows: list[SpoolRow] = []
         while len(rows) < limit:
             found, damaged = self._look(after, limit - len(rows))
             rows.extend(found)
-            if damaged is None:
+            if damaged is None or sum(len(row.payload) for row in rows) >= READ_BYTES:
                 break
             self._quarantine(damaged)
             after = damaged
@@ -77,6 +84,28 @@ class Spool(Participant):
             self._db.execute("DELETE FROM spool WHERE seq <= ?", (upto,))
             self._depth -= gone[0]
             self._bytes -= gone[1]
+
+    def set_aside(self, seq: int) -> int:
+        """Move a batch that nobody can read to the quarantine; the spans it was accepted with."""
+        self._db.require_transaction()
+        spans = self._db.rows("SELECT spans FROM spool WHERE seq = ?", (seq,))
+        self._db.execute(
+            "INSERT OR REPLACE INTO quarantine (seq, arrived_s, spans, payload)"
+            " SELECT seq, arrived_s, spans, payload FROM spool WHERE seq = ?",
+            (seq,),
+        )
+        self._db.execute("DELETE FROM spool WHERE seq = ?", (seq,))
+        self._db.execute(
+            "DELETE FROM quarantine WHERE seq <="
+            " (SELECT seq FROM quarantine ORDER BY seq DESC LIMIT 1 OFFSET ?)",
+            (QUARANTINE_ROWS,),
+        )
+        self._db.execute(
+            "INSERT INTO counters (family, labels, value) VALUES ('quarantined', '', 1)"
+            " ON CONFLICT DO UPDATE SET value = value + 1"
+        )
+        self._load()
+        return spans[0][0] if spans and isinstance(spans[0][0], int) else 0
 
     def depth(self) -> int:
         """Batches that wait."""
@@ -108,42 +137,24 @@ class Spool(Participant):
 
     def _look(self, after: int, limit: int) -> tuple[list[SpoolRow], int | None]:
         """Sound rows up to the first damaged one, and that one's number."""
-        cursor = self._db.execute(
-            "SELECT seq, arrived_s, spans, size, crc, payload FROM spool"
-            " WHERE seq > ? ORDER BY seq LIMIT ?",
-            (after, limit),
-        )
         rows: list[SpoolRow] = []
-        for seq, arrived_s, spans, size, crc, payload in cursor:
-            if not _is_sound(arrived_s, spans, size, crc, payload):
-                return rows, seq
-            rows.append(SpoolRow(seq, arrived_s, spans, payload))
+        size_sum = 0
+        with self._db.reading(_READ, (after, limit)) as found:
+            for seq, arrived_s, spans, size, crc, payload in found:
+                if not _is_sound(arrived_s, spans, size, crc, payload):
+                    return rows, seq
+                rows.append(SpoolRow(seq, arrived_s, spans, payload))
+                size_sum += size
+                if size_sum >= READ_BYTES:
+                    break
         return rows, None
 
     def _quarantine(self, seq: int) -> None:
         if self._db.in_transaction:
-            self._set_aside(seq)
+            self.set_aside(seq)
             return
         with self._db.transaction():
-            self._set_aside(seq)
-
-    def _set_aside(self, seq: int) -> None:
-        self._db.execute(
-            "INSERT OR REPLACE INTO quarantine (seq, arrived_s, spans, payload)"
-            " SELECT seq, arrived_s, spans, payload FROM spool WHERE seq = ?",
-            (seq,),
-        )
-        self._db.execute("DELETE FROM spool WHERE seq = ?", (seq,))
-        self._db.execute(
-            "DELETE FROM quarantine WHERE seq <="
-            " (SELECT seq FROM quarantine ORDER BY seq DESC LIMIT 1 OFFSET ?)",
-            (QUARANTINE_ROWS,),
-        )
-        self._db.execute(
-            "INSERT INTO counters (family, labels, value) VALUES ('quarantined', '', 1)"
-            " ON CONFLICT DO UPDATE SET value = value + 1"
-        )
-        self._load()
+            self.set_aside(seq)
 
 
 def _is_sound(arrived_s: object, spans: object, size: object, crc: object, payload: object) -> bool:
