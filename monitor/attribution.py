@@ -212,12 +212,13 @@ class Attribution:
         expected = None if slot.expected is None else self._expected[slot.expected]
         due = content_of_text(expected.text) if isinstance(expected, ExpectedResponse) else NOTHING
         evidence = self._evidence(slot, exchange)
+        given = [source.given for source in self._sources]
         findings = []
         for claim in judged.surplus:
             finding = Finding("inconsistent_response", "gold", actual=claim)
             failed_told = failed and not is_told(claim, evidence)
             explained = failed_told and explain_claim(finding, failed, evidence)
-            if explained or not is_supported(claim, due, known):
+            if explained or not is_supported(claim, (due, known, *given)):
                 findings.append(finding)
         return findings
 

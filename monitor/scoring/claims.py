@@ -21,6 +21,7 @@ _FINE: Final = re.compile(
     r"(?<=[.!?])[\"')\]]*\s+|;\s*|\s*\n+\s*(?:[-*•]\s+|\d+[.)]\s+)?|[.!?]*,\s+(?!\d{4}\b)(?:and\s+)?"
 )
 _KEYED: Final = re.compile(r"^\W*([^:.!?]{1,60}?)(?:\*\*)?:(?:\*\*)?\s+(\S.*)$", re.DOTALL)
+_ITEM: Final = re.compile(r":\s+|,\s+(?:and\s+|or\s+)?|\s+(?:and|or)\s+")
 _DIRECTION: Final = re.compile(r"\b(from|to|into)\s+((?:the\s+|an?\s+)?\S+)", re.IGNORECASE)
 _SAID: Final = re.compile(r"^\W*((?:[\w'-]+\s+){1,6}?)(?:is|are|was|were)\s+(\S.*)$", re.DOTALL)
 
@@ -74,6 +75,23 @@ def _subject_and_value(text: str) -> tuple[tuple[str, ...], str] | None:
     return None
 
 
+def loses_item(claim: Claim, lost: Sequence[str]) -> bool:
+    """Whether the claim lists things and one of them is among the lost tokens as a whole."""
+    items = [tokens(item) for item in _ITEM.split(claim.text)]
+    return len(items) > 2 and any(item and set(item) <= set(lost) for item in items)
+
+
+def slot_of(left: Sequence[str], right: Sequence[str]) -> tuple[list[str], list[str]]:
+    """What is left of both when their common beginning and end are taken away."""
+    start = 0
+    while start < min(len(left), len(right)) and left[start] == right[start]:
+        start += 1
+    end = 0
+    while end < min(len(left), len(right)) - start and left[-1 - end] == right[-1 - end]:
+        end += 1
+    return [*left[start : len(left) - end]], [*right[start : len(right) - end]]
+
+
 def is_swapped(left: Claim, right: Claim) -> bool:
     """Whether both claims speak of a way between the same two things, in opposite directions."""
     one, other = _ends(left.text), _ends(right.text)
@@ -112,6 +130,8 @@ def _cut(text: str, pattern: re.Pattern[str], position: int = 0) -> list[Claim]:
 
 def _claimed(text: str) -> tuple[str, ...]:
     """The tokens of a claim; in a short value every word counts, as in `power: on`."""
+    if tokens(text) == ("today",):
+        return ()
     parts = _subject_and_value(text)
     if parts is None or len(parts[1].split()) > SHORT_VALUE:
         return tokens(text)

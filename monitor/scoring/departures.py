@@ -73,10 +73,10 @@ def _lost(text: str) -> _Lost:
     return _Lost(words, core or words)
 
 
-def is_supported(claim: str, expected: Content, known: Content) -> bool:
+def is_supported(claim: str, contents: Sequence[Content]) -> bool:
     """Whether every value that a surplus claim states was met before."""
     return all(
-        token in known.words or token in expected.words
+        any(token in content.words for content in contents)
         for token in tokens(claim)
         if is_typed(token)
     )

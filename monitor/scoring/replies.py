@@ -7,7 +7,15 @@ from collections.abc import Iterable, Sequence
 from typing import Final, Literal, NamedTuple
 
 from monitor.ports import Comparator, Hint
-from monitor.scoring.claims import Claim, is_swapped, keyed, matched_claims, without
+from monitor.scoring.claims import (
+    Claim,
+    is_swapped,
+    keyed,
+    loses_item,
+    matched_claims,
+    slot_of,
+    without,
+)
 from monitor.scoring.judged import Judged
 from monitor.scoring.thresholds import Thresholds
 from monitor.scoring.words import is_negation, is_typed, normalised, tokens
@@ -129,30 +137,30 @@ class _Comparison:
             return "changed", 0.0
         if not lost:
             return "same", 1.0
+        if not new:
+            return self._left_out(left, right, lost, common / len(left.tokens))
         if _typed(lost):
-            replaced = new and (values is not None or near or _typed(new))
+            replaced = values is not None or near or _typed(new)
             return ("changed", 0.0) if replaced else ("missing", None)
-        if not new and common >= self.judge.bar * len(left.tokens):
-            return "same", common / len(left.tokens)
-        return self._by_meaning(left, right, lost, new, values if new else None, near=near)
+        if values is None and near and slot_of(left.tokens, right.tokens) == (lost, new):
+            values = (" ".join(lost), " ".join(new))
+        values = values or _subjects_of_one_value(left, right)
+        return self._by_meaning(*(values or (left.text, right.text)))
 
-    def _by_meaning(
-        self,
-        left: Claim,
-        right: Claim,
-        lost: list[str],
-        new: list[str],
-        values: tuple[str, str] | None,
-        *,
-        near: bool,
+    def _left_out(
+        self, left: Claim, right: Claim, lost: list[str], share: float
     ) -> tuple[_Outcome, float | None]:
-        """Compare what differs when the rest is the same, else the claims as wholes."""
-        texts = (left.text, right.text)
-        if values is not None:
-            texts = values
-        elif near and new:
-            texts = (" ".join(lost), " ".join(new))
-        score = self.judge.similarity(*texts)
+        """A claim that is said with some of its words left out."""
+        if _typed(token for token in lost if token not in self.all_actual):
+            return "missing", None
+        if loses_item(left, lost) and not set(lost) <= self.all_actual:
+            return "missing", None
+        if share >= self.judge.bar:
+            return "same", share
+        return self._by_meaning(left.text, right.text)
+
+    def _by_meaning(self, expected: str, actual: str) -> tuple[_Outcome, float | None]:
+        score = self.judge.similarity(expected, actual)
         if score is None:
             return "open", None
         return ("same" if score >= self.judge.bar else "changed"), score
@@ -231,6 +239,14 @@ def _values_of_one_subject(left: Claim, right: Claim) -> tuple[str, str] | None:
     if one is None or other is None or one[0] != other[0]:
         return None
     return one[1], other[1]
+
+
+def _subjects_of_one_value(left: Claim, right: Claim) -> tuple[str, str] | None:
+    """Both subjects when both claims tell the same value of something."""
+    one, other = keyed(left), keyed(right)
+    if one is None or other is None or tokens(one[1]) != tokens(other[1]):
+        return None
+    return " ".join(one[0]), " ".join(other[0])
 
 
 def _turned(lost: Iterable[str], new: Iterable[str]) -> bool:

@@ -28,6 +28,7 @@ _TOKEN: Final = re.compile(
     r"(?:,? (?P<year2>\d{4})\b)?"
     r"|(?P<hour>\d{1,2})(?::(?P<minute>\d{2}))? ?(?P<half>[ap])\.?m\b\.?"
     r"|(?P<clock>\d{1,2}:\d{2}(?::\d{2})?)\b"
+    r"|(?<![\w.-])(?P<low>\d{1,3})-(?P<high>\d{1,3})(?![\w-])"
     r"|(?P<number>(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]|[-./:@]\w))"
     r"|(?P<thing>[#@./~]*\w(?:[\w']|[-./:@&+#_](?=\w))*)"
 )  # fmt: skip
@@ -44,7 +45,7 @@ _STOP_WORDS: Final = """
     anything else something further more any some like want need now kindly yes there's that's
     here's what's let's
 """
-_ARTICLES: Final = frozenset(("a", "an", "the"))
+_GLUE: Final = frozenset(("a", "an", "the", "and", "or"))
 _STOP: Final = frozenset(_STOP_WORDS.split())
 
 
@@ -92,6 +93,8 @@ def _spelled(match: re.Match[str], every: bool) -> tuple[str, ...]:
     if found["clock"] is not None:
         hour, _, rest = found["clock"].partition(":")
         return (f"{int(hour)}:{rest.removesuffix(':00') if len(rest) > 2 else rest}",)
+    if found["low"] is not None:
+        return number_token(found["low"]), number_token(found["high"])
     if found["half"] is not None:
         return (_half_day(int(found["hour"]), found["minute"] or "00", found["half"]),)
     return _date_of(found)
@@ -109,7 +112,7 @@ def _word(word: str, every: bool) -> tuple[str, ...]:
     bare = word.strip("'.-/~@") if not word.startswith(("#", "@", "./", "/")) else word
     if word.endswith("n't"):
         return ("not",)
-    if not bare or (bare in _STOP and not (every and bare not in _ARTICLES)):
+    if not bare or (bare in _STOP and not (every and bare not in _GLUE)):
         return ()
     return (_NUMBERS.get(bare, bare.removesuffix("'s")),)
 
