@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from monitor.errors import ConfigurationError
+from monitor.verdict import SubMetric
 
 PREFIX = "AGENT_MONITOR_"
 
@@ -84,8 +85,9 @@ class LimitSettings(Section):
     nesting: Count = 64
     attributes_per_span: Count = 4096
     attribute_index: Count = 10_000
-    items_per_request: Count = 50_000
-    """Spans, attributes, events and links of one request, counted before parsing."""
+    items_per_request: Count = 200_000
+    """Spans, attributes, events and links of one request, counted before parsing; a full batch
+    of an SDK holds 65,000."""
     in_flight_bytes: Bytes = 64 * 1024 * 1024
     """Bodies admitted and not yet durable."""
     connections: Count = 256
@@ -93,10 +95,16 @@ class LimitSettings(Section):
     spool_bytes: Bytes = 1024 * 1024 * 1024
     """Accepted and not yet scored; beyond it senders are told to wait."""
     spans_per_trace: Count = 10_000
-    open_traces: Count = 100_000
-    open_conversations: Count = 100_000
+    trace_text_bytes: Bytes = 32 * 1024 * 1024
+    """Of one trace; a history that each model call repeats counts each time."""
+    traces_per_conversation: Count = 2_000
     conversation_text_bytes: Bytes = 1024 * 1024
-    cached_state_bytes: Bytes = 64 * 1024 * 1024
+    """Beyond it the text of the oldest turns is cut, and marked."""
+    open_traces: Count = 20_000
+    open_text_bytes: Bytes = 64 * 1024 * 1024
+    """Text of all open traces."""
+    open_conversations: Count = 50_000
+    cached_state_bytes: Bytes = 24 * 1024 * 1024
     """Decoded open conversations kept in memory; the rest stay in the file."""
     releases: Annotated[int, Field(ge=1, le=64)] = 8
     """Releases with series of their own; further ones fold to `other`."""
@@ -135,8 +143,11 @@ class ComparisonSettings(Section):
 
     threshold: Unit = 0.5
     """Neutral, not tuned: choose by the price of false alarms against missed errors."""
+    sub_metrics: dict[SubMetric, Unit] = Field(default_factory=dict)
+    tools: dict[str, Unit] = Field(default_factory=dict)
+    """By the tool's name, or by its action alone."""
     fields: dict[str, Unit] = Field(default_factory=dict)
-    """Thresholds by `tool.field`, `field` or sub-metric name."""
+    """By dotted argument path, or by `tool:path` for one tool only; the most specific counts."""
 
 
 class EmbeddingSettings(Section):
@@ -144,8 +155,8 @@ class EmbeddingSettings(Section):
 
     backend: Literal["wordllama", "none"] = "wordllama"
     cache_entries: Count = 50_000
-    persist: bool = True
-    """Keep the vectors across restarts, in a file beside the ledger."""
+    persist_path: Path | None = None
+    """Keep the vectors across restarts, in a file of their own."""
 
 
 class SinkSettings(Section):

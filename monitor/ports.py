@@ -128,7 +128,11 @@ class Encoder(Protocol):
     """Text to vectors."""
 
     version: str
-    dimensions: int
+
+    @property
+    def dimensions(self) -> int:
+        """Length of a vector."""
+        ...
 
     def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """One unit-length row per text, in order. Raises BackendUnavailable only."""

@@ -1,0 +1,141 @@
+"""Files in, report lines out: the `score` and `replay` commands.
+
+A line that cannot be read costs itself only: it is named on standard error, counted, and makes the
+exit code 1; every other line is reported.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from monitor.codec import encode_spans, report_line
+from monitor.errors import MonitorError
+from monitor.ports import SpanDecoder
+from monitor.references.dialogs import Dialog, parse_dialog
+from monitor.roles.engine import Batch, Engine
+from monitor.roles.files import lines, replacing
+from monitor.verdict import Report
+
+JSON = "application/json"
+ROWS = 64
+COMMIT_LINES = 64
+SHOWN_FAULTS = 20
+
+
+@dataclass(slots=True)
+class Summary:
+    """What a batch command did."""
+
+    reports: int = 0
+    lines: int = 0
+    refused_lines: int = 0
+    refused_spans: int = 0
+    verdicts: Counter[str] = field(default_factory=Counter)
+    roots: Counter[str] = field(default_factory=Counter)
+
+    def add(self, report: Report) -> None:
+        """Count one final report."""
+        self.reports += 1
+        self.verdicts.update(verdict.verdict for verdict in report.turns)
+        self.roots.update(v.failure_reason for v in report.turns if v.is_root and v.failure_reason)
+
+    def refuse(self, where: str, error: object) -> None:
+        """Count one refused line, and name the first few."""
+        self.refused_lines += 1
+        if self.refused_lines <= SHOWN_FAULTS:
+            print(f"agent-monitor: {where}: {error}", file=sys.stderr)  # noqa: T201  a command
+
+    def text(self) -> str:
+        """A few lines for the terminal."""
+        scored = self.verdicts["pass"] + self.verdicts["fail"]
+        rate = f"{self.verdicts['pass'] / scored:.3f}" if scored else "unknown, nothing was scored"
+        roots = ", ".join(f"{reason} {count}" for reason, count in sorted(self.roots.items()))
+        rows = [
+            f"{self.reports} conversations, {self.verdicts.total()} turns: "
+            f"{self.verdicts['pass']} pass, {self.verdicts['fail']} fail, "
+            f"{self.verdicts['unscored']} unscored",
+            f"success rate of scored turns: {rate}",
+            f"root causes: {roots or 'none'}",
+        ]
+        if self.refused_lines or self.refused_spans:
+            rows.append(f"refused: {self.refused_lines} lines, {self.refused_spans} spans")
+        return "\n".join(rows)
+
+
+def score(
+    dialogs: Sequence[Path], evaluate: Callable[[Dialog], Report], out: Path, *, progress: bool
+) -> Summary:
+    """One report line per dialog line, in order."""
+    summary = Summary()
+    with replacing(out) as file:
+        for path in dialogs:
+            for number, line in lines(path, progress=progress):
+                where = f"{path}, line {number}"
+                summary.lines += 1
+                try:
+                    dialog = parse_dialog(line, where, default_id=f"{path.name}:{number}")
+                    report = evaluate(dialog)
+                except MonitorError as error:
+                    summary.refuse(where, error)
+                    continue
+                summary.add(report)
+                file.write(report_line(report) + b"\n")
+    return summary
+
+
+def replay(
+    traces: Sequence[Path],
+    decoder: SpanDecoder,
+    engine: Engine,
+    out: Path,
+    *,
+    progress: bool,
+) -> Summary:
+    """The traces through the service's own path; one line per conversation, in order of its id.
+
+    Trace files carry no arrival times, so all spans arrive at one instant and everything closes at
+    the end of the last file.
+    """
+    summary = Summary()
+    final: dict[str, Report] = {}
+    for path in traces:
+        for batches in _batches(path, decoder, summary, progress=progress):
+            engine.accept(batches, 0.0)
+            while engine.work(0.0, ROWS):
+                pass
+            _keep(final, engine.commit(0.0))
+    engine.flush(0.0)
+    _keep(final, engine.commit(0.0))
+    with replacing(out) as file:
+        for _, report in sorted(final.items()):
+            summary.add(report)
+            file.write(report_line(report) + b"\n")
+    return summary
+
+
+def _keep(final: dict[str, Report], made: Sequence[tuple[float, Report]]) -> None:
+    final.update({report.conversation_id: report for _, report in made if report.closed})
+
+
+def _batches(
+    path: Path, decoder: SpanDecoder, summary: Summary, *, progress: bool
+) -> Iterator[list[Batch]]:
+    batches: list[Batch] = []
+    for number, line in lines(path, progress=progress):
+        summary.lines += 1
+        try:
+            decoded = decoder.decode(line, JSON)
+        except MonitorError as error:
+            summary.refuse(f"{path}, line {number}", error)
+            continue
+        summary.refused_spans += len(decoded.rejections)
+        batches.append(Batch(decoded.spans, encode_spans(decoded.spans)))
+        if len(batches) >= COMMIT_LINES:
+            yield batches
+            batches = []
+    if batches:
+        yield batches

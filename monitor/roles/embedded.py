@@ -1,0 +1,255 @@
+"""All four roles in one process: receivers and pages on the event loop, one writer thread.
+
+The event loop decodes and answers; the writer thread owns the file. A payload is answered once the
+transaction that holds it has committed, whatever scoring is doing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import queue
+import threading
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from monitor.codec import encode_spans
+from monitor.errors import MonitorError, Overloaded
+from monitor.ports import Decoded, Receiver
+from monitor.roles.engine import Batch, Engine
+
+LOG = logging.getLogger("agent_monitor")
+RETRY_AFTER_S = 2
+ROWS_PER_STEP = 16
+GROUP_BATCHES = 256
+IDLE_WAIT_S = 0.2
+FAILED_STORE_WAIT_S = 0.5
+STALLED_S = 60.0
+
+
+@dataclass(slots=True)
+class Pending:
+    """A batch that waits for its durable acceptance."""
+
+    batch: Batch
+    size: int
+    done: asyncio.Future[None]
+    loop: asyncio.AbstractEventLoop
+
+    def resolve(self, error: Exception | None = None) -> None:
+        """Wake the waiting request, from any thread."""
+        self.loop.call_soon_threadsafe(self._settle, error)
+
+    def _settle(self, error: Exception | None) -> None:
+        if self.done.done():
+            return
+        if error is None:
+            self.done.set_result(None)
+        else:
+            self.done.set_exception(error)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedLimits:
+    """Named bounds of the process, see the configuration's `[limits]` and `[ledger]`."""
+
+    in_flight_bytes: int = 64 * 1024 * 1024
+    spool_bytes: int = 1024 * 1024 * 1024
+    commit_interval_s: float = 0.5
+
+
+@dataclass(slots=True)
+class Health:
+    """What the process counts about itself, apart from the ledger."""
+
+    ready: bool = False
+    store_failures: int = 0
+    overloads: int = 0
+    writer_failures: int = 0
+    last_step_s: float = 0.0
+
+    def counts(self) -> dict[str, int]:
+        """By the names that the catalogue knows."""
+        return {
+            "rejected:overloaded": self.overloads,
+            "failed:store": self.store_failures,
+            "failed:writer": self.writer_failures,
+        }
+
+
+class CountingReceiver(Receiver, Protocol):
+    """A receiver that tells what it refused."""
+
+    counters: dict[str, int]
+
+
+class Embedded:
+    """The service of `agent-monitor run`."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        receivers: Sequence[Receiver],
+        limits: EmbeddedLimits,
+        spool_bytes: Callable[[], int],
+        lag: Callable[[float], None],
+        health: Health,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`spool_bytes` tells how much waits to be scored; `lag` takes that of each report."""
+        self._engine = engine
+        self._receivers = tuple(receivers)
+        self._limits = limits
+        self._spool_bytes = spool_bytes
+        self._lag = lag
+        self._clock = clock
+        self._queue: queue.SimpleQueue[Pending] = queue.SimpleQueue()
+        self._in_flight = 0
+        self._stopping = threading.Event()
+        self._flush = False
+        self._committed_at = 0.0
+        self._writer = threading.Thread(target=self._write, name="writer", daemon=True)
+        self.health = health
+
+    async def start(self) -> list[str]:
+        """Start the writer, then the receivers; the addresses they listen on."""
+        self.health.last_step_s = self._clock()
+        self._writer.start()
+        addresses = [await receiver.start(self.accept) for receiver in self._receivers]
+        self.health.ready = True
+        return addresses
+
+    async def stop(self, *, flush: bool = False) -> None:
+        """Answer what is under way, commit everything accepted, and end the writer.
+
+        With `flush`, open conversations are closed and reported; without it they stay open in the
+        file and the next start goes on with them.
+        """
+        self.health.ready = False
+        for receiver in self._receivers:
+            await receiver.stop()
+        self._flush = flush
+        self._stopping.set()
+        await asyncio.to_thread(self._writer.join)
+
+    async def accept(self, decoded: Decoded, payload_bytes: int) -> None:
+        """Wait until the decoded spans are durable (port `Accept`)."""
+        if self._stopping.is_set() or self._full(payload_bytes):
+            self.health.overloads += 1
+            raise Overloaded("the monitor is at its limit; send again later", RETRY_AFTER_S)
+        loop = asyncio.get_running_loop()
+        rejections = Counter(rejection.why for rejection in decoded.rejections)
+        batch = Batch(decoded.spans, encode_spans(decoded.spans), dict(rejections))
+        pending = Pending(batch, payload_bytes, loop.create_future(), loop)
+        self._in_flight += payload_bytes
+        self._queue.put(pending)
+        try:
+            await pending.done
+        finally:
+            self._in_flight -= payload_bytes
+
+    def fault(self) -> str | None:
+        """What is wrong with the process, for /healthz; None when it works."""
+        if not self._writer.is_alive() and self.health.last_step_s:
+            return "the writer has stopped"
+        silent_s = self._clock() - self.health.last_step_s
+        if self.health.last_step_s and silent_s > STALLED_S:
+            return f"the writer has not moved for {silent_s:.0f} s"
+        return None
+
+    def unready(self) -> str | None:
+        """Why senders should wait, for /readyz; None when they need not."""
+        if not self.health.ready:
+            return "starting or stopping"
+        return "the spool is full" if self._full(0) else self.fault()
+
+    def _full(self, payload_bytes: int) -> bool:
+        over = self._in_flight + payload_bytes > self._limits.in_flight_bytes
+        return over or self._spool_bytes() > self._limits.spool_bytes
+
+    def _write(self) -> None:
+        """The writer's loop; the outermost one, so it alone catches everything, and counts."""
+        more = False
+        while not (self._stopping.is_set() and self._queue.empty() and not more):
+            try:
+                more = self._step(wait_s=0.0 if more else IDLE_WAIT_S)
+            except MonitorError as error:
+                more = self._failed_store(error)
+            except Exception as error:  # noqa: BLE001  the outermost loop; counted
+                more = self._failed_step(error)
+        self._finish()
+
+    def _step(self, wait_s: float) -> bool:
+        """Accept what has come, observe a little, commit when it is time. True: more waits."""
+        waiting = self._drain(wait_s)
+        now = self._clock()
+        if waiting:
+            self._accept(waiting, now)
+        more = self._engine.work(now, ROWS_PER_STEP)
+        self.health.last_step_s = now
+        if self._engine.dirty and now - self._committed_at >= self._limits.commit_interval_s:
+            self._commit(now)
+        return more
+
+    def _accept(self, waiting: Sequence[Pending], now: float) -> None:
+        try:
+            self._engine.accept([pending.batch for pending in waiting], now)
+        except Exception as error:
+            refusal = Overloaded("the monitor cannot store spans now", RETRY_AFTER_S)
+            for pending in waiting:
+                pending.resolve(refusal)
+            if isinstance(error, MonitorError):
+                self._failed_store(error)
+                return
+            raise
+        for pending in waiting:
+            pending.resolve()
+
+    def _commit(self, now: float) -> None:
+        made = self._engine.commit(now)
+        self._committed_at = now
+        for at, _ in made:
+            self._lag(self._clock() - at)
+        self._engine.deliver()
+
+    def _failed_step(self, error: Exception) -> bool:
+        """A defect: set the payload aside that it struck at, if it was one, and go on."""
+        self.health.writer_failures += 1
+        one_payload = self._engine.give_up_row()
+        # The error's own text may quote a customer, so only its kind and place are logged.
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{type(error).__name__} at {Path(frame.filename).name}:{frame.lineno}"
+        blame = "set one payload aside" if one_payload else "goes back to the last commit"
+        LOG.error("the writer %s after %s; report it with the version", blame, place)
+        self._stopping.wait(0.0 if one_payload else FAILED_STORE_WAIT_S)
+        return True
+
+    def _failed_store(self, error: MonitorError) -> bool:
+        self.health.store_failures += 1
+        LOG.error("the ledger cannot be written: %s", error)
+        self._stopping.wait(FAILED_STORE_WAIT_S)
+        return False
+
+    def _finish(self) -> None:
+        now = self._clock()
+        try:
+            if self._flush:
+                self._engine.flush(now)
+            self._commit(now)
+        except MonitorError as error:
+            self._failed_store(error)
+
+    def _drain(self, wait_s: float) -> list[Pending]:
+        waiting: list[Pending] = []
+        try:
+            waiting.append(self._queue.get(timeout=wait_s) if wait_s else self._queue.get_nowait())
+            while len(waiting) < GROUP_BATCHES:
+                waiting.append(self._queue.get_nowait())
+        except queue.Empty:
+            pass
+        return waiting

@@ -1,0 +1,117 @@
+"""Files of JSON lines, plain or gzip: read with a progress bar, written whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from tqdm import tqdm
+
+from monitor.errors import InvalidInput
+
+LINE_BYTES = 64 * 1024 * 1024
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+def lines(path: Path, *, progress: bool = False) -> Iterator[tuple[int, bytes]]:
+    """Line numbers from 1 with the non-blank lines, stripped.
+
+    With `progress`, a bar over the file's bytes runs on standard error when that is a terminal.
+    Raises InvalidInput that names the file when it cannot be read or a line has no end in sight.
+    """
+    with _opened(path) as (raw, text), _bar(path, shown=progress) as bar:
+        number = 0
+        while line := _line(text, path, number + 1):
+            number += 1
+            bar.update(raw.tell() - bar.n)
+            if stripped := line.strip():
+                yield number, stripped
+
+
+def read(path: Path) -> bytes:
+    """The whole file, inflated when it is gzip. Raises InvalidInput that names the file."""
+    with _opened(path) as (_, text):
+        try:
+            return text.read()
+        except (OSError, EOFError, zlib.error) as error:
+            raise InvalidInput(f"{path}: cannot be read: {error}") from None
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A file that takes the path's place when the block ends well, and leaves no trace when not.
+
+    A path that is no regular file, such as a pipe or a device, is written to directly. Raises
+    InvalidInput when the folder cannot be written.
+    """
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            yield file
+        return
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise InvalidInput(f"{path}: cannot be written: {error.strerror}") from None
+    try:
+        with os.fdopen(handle, "wb") as raw:
+            if path.suffix == ".gz":
+                with gzip.GzipFile(fileobj=raw, mode="wb", mtime=0) as packed:
+                    yield packed  # type: ignore[misc]
+            else:
+                yield raw
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
+
+
+def _line(text: IO[bytes], path: Path, number: int) -> bytes:
+    try:
+        line = text.readline(LINE_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InvalidInput(f"{path}, line {number}: cannot be read: {error}") from None
+    if len(line) > LINE_BYTES:
+        raise InvalidInput(f"{path}, line {number}: longer than {LINE_BYTES} bytes")
+    return line
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+    try:
+        raw = path.open("rb")
+    except OSError as error:
+        raise InvalidInput(f"{path}: cannot be opened: {error.strerror}") from None
+    with raw:
+        magic = raw.peek(2)[:2]
+        if magic == GZIP_MAGIC:
+            with gzip.GzipFile(fileobj=raw, mode="rb") as text:
+                yield raw, text  # type: ignore[misc]
+        else:
+            yield raw, raw
+
+
+def _bar(path: Path, *, shown: bool) -> tqdm:  # type: ignore[type-arg]
+    size = path.stat().st_size if path.is_file() else None
+    return tqdm(
+        total=size,
+        unit="B",
+        unit_scale=True,
+        desc=path.name,
+        disable=None if shown else True,
+        file=sys.stderr,
+        leave=False,
+    )

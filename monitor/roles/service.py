@@ -1,0 +1,60 @@
+"""`agent-monitor run`: the embedded roles and their pages, started, watched and stopped as one."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from monitor.roles.embedded import Embedded
+from monitor.roles.pages import Pages
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where the service listens."""
+
+    receivers: tuple[str, ...]
+    pages: str
+
+
+class Service:
+    """One sidecar process."""
+
+    def __init__(self, embedded: Embedded, pages: Pages, close: Callable[[], None]) -> None:
+        """`close` gives back the file, after everything else has stopped."""
+        self._embedded = embedded
+        self._pages = pages
+        self._close = close
+
+    async def start(self) -> Addresses:
+        """Pages first, so that a start that takes long can be watched; then the receivers."""
+        try:
+            pages = await self._pages.start()
+            receivers = await self._embedded.start()
+        except BaseException:
+            await self.stop()
+            raise
+        return Addresses(tuple(receivers), pages)
+
+    async def stop(self, *, flush: bool = False) -> None:
+        """Stop as `Embedded.stop` does, then close the pages and the file."""
+        await self._embedded.stop(flush=flush)
+        await self._pages.stop()
+        self._close()
+
+
+async def serve(service: Service, say: Callable[[str], None], *, flush: bool) -> None:
+    """Run until SIGTERM or SIGINT, saying where the service listens."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, stop.set)
+    addresses = await service.start()
+    for address in addresses.receivers:
+        say(f"receiving OTLP on {address}")
+    say(f"metrics on {addresses.pages}/metrics, status on {addresses.pages}/")
+    await stop.wait()
+    say("stopping: answering what is under way and committing what was accepted")
+    await service.stop(flush=flush)

@@ -1,0 +1,335 @@
+"""The only place that chooses implementations: settings in, parts joined up, out."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from monitor.backends.jsonl_sink import JsonlSink
+from monitor.backends.vector_store import SqliteVectorStore
+from monitor.backends.wordllama import WordLlamaEncoder
+from monitor.comparison.cache import CachedEncoder
+from monitor.comparison.ladder import Ladder
+from monitor.config import ReferenceSettings, Settings, ToolSettings
+from monitor.entry_points import load_adapter
+from monitor.evaluator import Evaluator
+from monitor.exposition.collector import Collector
+from monitor.exposition.live import LagGauge, Live
+from monitor.exposition.status import status_page
+from monitor.ledger.database import Database
+from monitor.ledger.outbox import Outbox
+from monitor.ledger.spool import Spool
+from monitor.ledger.state import StateStore
+from monitor.ledger.totals import Ledger, LedgerLimits
+from monitor.model import ToolDefinition
+from monitor.pipeline import Pipeline, PipelineLimits
+from monitor.ports import ReferenceSource, Sink, SpanDecoder
+from monitor.references.by_id import ReferenceStore, parse_reference
+from monitor.references.carried import CarriedReference
+from monitor.references.contracts import ToolContracts
+from monitor.references.dialogs import Dialog
+from monitor.references.golden import GoldenStore, parse_golden
+from monitor.references.tools_file import parse_tools
+from monitor.roles.embedded import CountingReceiver, Embedded, EmbeddedLimits, Health
+from monitor.roles.engine import Engine, Stores
+from monitor.roles.files import lines, read
+from monitor.roles.pages import Pages
+from monitor.roles.service import Service
+from monitor.scoring.composition import composition_rule
+from monitor.scoring.thresholds import Thresholds
+from monitor.verdict import Report
+
+Parsed = TypeVar("Parsed")
+Counts = Callable[[], Mapping[str, int]]
+VERSION = importlib.metadata.version("agent-turn-monitor")
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The evaluator with the parts of it that others look at."""
+
+    evaluator: Evaluator
+    encoder: CachedEncoder | None
+    contracts: ToolContracts
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """An engine over one file, with what its hosts need beside it."""
+
+    engine: Engine
+    stores: Stores
+    render: Callable[[str], tuple[bytes, str]]
+    """The metrics page, from an Accept header; any thread may call it."""
+    status: Callable[[], bytes]
+    close: Callable[[], None]
+
+
+def service(settings: Settings) -> Service:
+    """The sidecar of `agent-monitor run`."""
+    receiver = otlp_receiver(settings)
+    lag = LagGauge()
+    health = Health()
+    parts = engine(
+        settings,
+        settings.ledger.path,
+        durable=True,
+        counts=lambda: {**receiver.counters, **health.counts()},
+        lag=lag,
+    )
+    embedded = Embedded(
+        parts.engine,
+        [receiver],
+        EmbeddedLimits(
+            in_flight_bytes=settings.limits.in_flight_bytes,
+            spool_bytes=settings.limits.spool_bytes,
+            commit_interval_s=settings.ledger.commit_interval_s,
+        ),
+        parts.stores.spool.bytes,
+        lag.observe,
+        health,
+    )
+    pages = Pages(
+        settings.metrics.listen,
+        parts.render,
+        parts.status,
+        embedded.fault,
+        embedded.unready,
+        insecure=settings.metrics.insecure,
+    )
+    return Service(embedded, pages, parts.close)
+
+
+def engine(
+    settings: Settings,
+    path: Path,
+    *,
+    durable: bool,
+    counts: Counts = dict,
+    lag: LagGauge | None = None,
+) -> Parts:
+    """An engine that continues from `path`; `durable=False` for files that a run throws away."""
+    chosen = evaluation(settings)
+    sinks: list[Sink] = [JsonlSink(settings.sinks.jsonl)] if settings.sinks.jsonl else []
+    database = Database.open(path, durable=durable)
+    stores = Stores(
+        database,
+        Spool(database),
+        StateStore(database),
+        Ledger(database, _ledger_limits(settings)),
+        Outbox(database, [sink.name for sink in sinks]),
+    )
+    limits = _pipeline_limits(settings)
+    running = Engine(
+        stores, lambda state: Pipeline(chosen.evaluator.evaluate, state, limits), sinks
+    )
+    reader = database.reader()
+
+    def live() -> Live:
+        pipeline, encoder = running.pipeline, chosen.encoder
+        return Live(
+            open_conversations=pipeline.open_conversations,
+            open_turns=pipeline.open_turns,
+            open_spans=pipeline.open_spans,
+            cache_hits=encoder.hits if encoder else None,
+            cache_misses=encoder.misses if encoder else None,
+            lags={"rules": lag.read()} if lag else {},
+            counts=dict(counts()),
+            version=VERSION,
+        )
+
+    def close() -> None:
+        reader.close()
+        database.close()
+
+    collector = Collector(lambda: stores.ledger.totals(reader), live)
+    return Parts(
+        running,
+        stores,
+        collector.render,
+        lambda: status_page(stores.ledger.totals(reader), live()),
+        close,
+    )
+
+
+def evaluation(settings: Settings) -> Evaluation:
+    """The evaluator with every reference, contract and comparator that the settings name."""
+    encoder = _encoder(settings)
+    comparator = Ladder(encoder=encoder)
+    contracts = _contracts(settings.tools)
+    sources = _sources(settings.references, encoder, comparator, contracts)
+    bars = settings.comparison
+    return Evaluation(
+        Evaluator(
+            sources,
+            contracts,
+            comparator,
+            composition_rule(settings.composition.rule, settings.composition.parameters),
+            Thresholds(bars.threshold, bars.sub_metrics, bars.tools, bars.fields),
+        ),
+        encoder,
+        contracts,
+    )
+
+
+def dialog_evaluation(settings: Settings) -> Callable[[Dialog], Report]:
+    """From a dialog with its own pairs to its report."""
+    evaluator = evaluation(settings).evaluator
+
+    def evaluate(dialog: Dialog) -> Report:
+        return evaluator.evaluate(
+            dialog.conversation,
+            closed=True,
+            revision=1,
+            dialog_id=dialog.reference.reference_id,
+            reference=dialog.reference,
+        )
+
+    return evaluate
+
+
+def checked(settings: Settings) -> Iterator[str]:
+    """Read every file that the settings name; a line about each part. Raises at the first fault."""
+    chosen = evaluation(settings)
+    trace_decoder(settings)
+    receiver = otlp_receiver(settings)
+    references = settings.references
+    yield f"receiver    {receiver.name} on {settings.otlp.listen}"
+    yield f"pages       {settings.metrics.listen}"
+    yield f"ledger      {settings.ledger.path}"
+    yield f"references  {len(references.by_id)} files by id, {len(references.golden)} golden"
+    yield f"tools       {len(chosen.contracts.definitions)} contracts"
+    yield f"composition {settings.composition.rule}"
+    yield f"evaluator   {chosen.evaluator.version}"
+
+
+def demo_settings(folder: Path, references: Path, tools: Path) -> Settings:
+    """Settings of the demo: free ports, a file of its own, and waits short enough to watch."""
+    return Settings.model_validate(
+        {
+            "otlp": {"listen": "127.0.0.1:0"},
+            "metrics": {"listen": "127.0.0.1:0"},
+            "ledger": {"path": folder / "demo.sqlite3", "commit_interval_s": 0.2},
+            "conversation": {"settle_s": 0.2, "quiet_s": 1.0, "idle_s": 1.0},
+            "references": {"by_id": [references]},
+            "tools": {"files": [tools]},
+        }
+    )
+
+
+def trace_decoder(settings: Settings) -> SpanDecoder:
+    """OTLP traces, in both encodings."""
+    decoder: SpanDecoder = load_adapter("otlp.traces")(**_decoding(settings))
+    return decoder
+
+
+def otlp_receiver(settings: Settings) -> CountingReceiver:
+    """The OTLP/HTTP receiver, not yet listening."""
+    limits, otlp = settings.limits, settings.otlp
+    receiver: CountingReceiver = load_adapter("otlp.http")(
+        listen=otlp.listen,
+        insecure=otlp.insecure,
+        in_flight_bytes=limits.in_flight_bytes,
+        connections=limits.connections,
+        body_timeout_s=limits.body_timeout_s,
+        **_decoding(settings),
+    )
+    return receiver
+
+
+def _decoding(settings: Settings) -> dict[str, Any]:
+    limits, otlp = settings.limits, settings.otlp
+    return {
+        "limits": {
+            "body_bytes": limits.body_bytes,
+            "items": limits.items_per_request,
+            "attributes": limits.attributes_per_span,
+            "nesting": limits.nesting,
+            "index": limits.attribute_index,
+        },
+        "conversation_attribute": otlp.conversation_attribute,
+        "release_attribute": otlp.release_attribute,
+    }
+
+
+def _encoder(settings: Settings) -> CachedEncoder | None:
+    embedding = settings.embedding
+    if embedding.backend == "none":
+        return None
+    store = None
+    if embedding.persist_path:
+        store = SqliteVectorStore(embedding.persist_path)
+    return CachedEncoder(WordLlamaEncoder(), embedding.cache_entries, store=store)
+
+
+def _contracts(tools: ToolSettings) -> ToolContracts:
+    definitions = [
+        definition for path in tools.files for definition in parse_tools(read(path), str(path))
+    ]
+    told = dict.fromkeys(tools.writes, True) | dict.fromkeys(tools.reads, False)
+    return ToolContracts([*_marked(definitions, told)])
+
+
+def _marked(
+    definitions: Iterable[ToolDefinition], told: Mapping[str, bool]
+) -> Iterator[ToolDefinition]:
+    """The definitions with what the settings say of writing, and bare ones for the other names."""
+    left = dict(told)
+    for definition in definitions:
+        writes = left.pop(definition.name, definition.writes)
+        yield msgspec.structs.replace(definition, writes=writes)
+    for name, writes in left.items():
+        yield ToolDefinition(name, writes=writes)
+
+
+def _sources(
+    references: ReferenceSettings,
+    encoder: CachedEncoder | None,
+    comparator: Ladder,
+    contracts: ToolContracts,
+) -> list[ReferenceSource]:
+    """What the trace itself carries comes first, then references by id, then golden dialogs."""
+    by_id = ReferenceStore(_parsed(references.by_id, parse_reference))
+    golden = GoldenStore(
+        _parsed(references.golden, parse_golden),
+        encoder,
+        comparator,
+        contracts,
+        references.query_similarity,
+    )
+    return [CarriedReference(), by_id, golden]
+
+
+def _parsed(paths: Iterable[Path], parse: Callable[[bytes, str], Parsed]) -> Iterator[Parsed]:
+    for path in paths:
+        for number, line in lines(path):
+            yield parse(line, f"{path}, line {number}")
+
+
+def _ledger_limits(settings: Settings) -> LedgerLimits:
+    late = settings.conversation.late_s
+    return LedgerLimits(releases=settings.limits.releases, retain_s=late + settings.ledger.retain_s)
+
+
+def _pipeline_limits(settings: Settings) -> PipelineLimits:
+    waits, limits = settings.conversation, settings.limits
+    return PipelineLimits(
+        settle_s=waits.settle_s,
+        quiet_s=waits.quiet_s,
+        idle_s=waits.idle_s,
+        max_age_s=waits.max_age_s,
+        late_s=waits.late_s,
+        spans_per_trace=limits.spans_per_trace,
+        text_per_trace_bytes=limits.trace_text_bytes,
+        traces_per_conversation=limits.traces_per_conversation,
+        text_per_conversation_bytes=limits.conversation_text_bytes,
+        open_traces=limits.open_traces,
+        open_text_bytes=limits.open_text_bytes,
+        open_conversations=limits.open_conversations,
+        cache_bytes=limits.cached_state_bytes,
+    )
