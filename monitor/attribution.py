@@ -63,9 +63,10 @@ class Attribution:
         self._sources: list[Source] = []
         self._good: list[ActionTurn | ResponseTurn] = []
         self._values: set[str] = set()
-        self._words = (
-            set(content_of_text(conversation.system).words) if conversation.system else set()
-        )
+        self._words: set[str] = set()
+        self._instructed = False
+        self._results: dict[int, list[Content]] = {}
+        self._read = 0
         self._indexed = 0
         self._queries = 0
 
@@ -226,16 +227,22 @@ class Attribution:
         """What stood behind a reply when it was written."""
         turn = None if slot.turn is None else self._conversation.turns[slot.turn]
         text = turn.text if isinstance(turn, ResponseTurn) else None
-        good = [
-            content_of(call.result)
-            for call in self._good
-            if isinstance(call, ActionTurn) and call.exchange == exchange
-        ]
-        return Evidence(exchange, good, frozenset(tokens(text or "")))
+        return Evidence(exchange, self._good_results(exchange), frozenset(tokens(text or "")))
+
+    def _good_results(self, exchange: int) -> list[Content]:
+        """The results of the good calls of one exchange so far; each is read once."""
+        for call in self._good[self._read :]:
+            if isinstance(call, ActionTurn):
+                self._results.setdefault(call.exchange, []).append(content_of(call.result))
+        self._read = len(self._good)
+        return self._results.get(exchange, [])
 
     def _known(self, exchange: int) -> Content:
         """What the agent had from its users, its instructions and turns that went right."""
         queries = self._conversation.queries
+        if not self._instructed:
+            self._instructed = True
+            self._words |= content_of_text(self._conversation.system or "").words
         while self._queries <= exchange and self._queries < len(queries):
             self._learn(content_of_text(queries[self._queries] or ""))
             self._queries += 1

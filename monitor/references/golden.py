@@ -80,7 +80,7 @@ class GoldenStore:
         golden = self._by_id.get(conversation.conversation_id)
         if golden is not None:
             return _matched(golden, "conversation_id")
-        if not any(conversation.queries):
+        if not self._by_words or not any(conversation.queries):
             return None
         equal = self._fitting(self._by_words.get(_words(conversation.queries), ()), conversation)
         if equal:
