@@ -172,6 +172,32 @@ def test_a_release_that_comes_back_goes_on_with_its_counts(db: Database) -> None
     assert [release.name for release in found.releases] == ["r0"]
 
 
+def test_only_so_many_silent_releases_are_kept(db: Database) -> None:
+    limits = LedgerLimits(releases=8, retired_releases=2, release_ttl_s=10.0, prune_interval_s=0.0)
+    ledger = Ledger(db, limits)
+    for number in range(4):
+        fold(
+            db, ledger, [report(f"c{number}", root("1"), release=f"r{number}")], now=100.0 * number
+        )
+    prune(db, ledger, now=1000.0)
+
+    found = fold(db, ledger, [report("c9", passed("1"), release="r0")], now=1001.0)
+
+    assert {labels[0]: value for labels, value in found.family("turns").items()} == {
+        "r0": 1,
+        "r2": 1,
+        "r3": 1,
+    }
+    assert {stratum.release for stratum in found.strata} == {"r0", "r2", "r3"}
+    assert db.rows("SELECT slot, name FROM releases ORDER BY 1") == [
+        (3, "r2"),
+        (4, "r3"),
+        (5, "r0"),
+    ]
+    corrected = fold(db, ledger, [report("c1", passed("1"), revision=2)], now=1002.0)
+    assert corrected.family("corrections") == {("root_fail", "pass"): 1}
+
+
 def test_a_declared_release_stands_before_its_first_report(db: Database) -> None:
     ledger = Ledger(db, LIMITS)
     with db.transaction():

@@ -7,7 +7,25 @@ from typing import Final, TypeAlias
 from monitor.ledger.database import Database, Participant
 
 SEPARATOR: Final = "\x1f"
+AFTER_SEPARATOR: Final = " "
+"""Sorts next behind it."""
 Labels: TypeAlias = tuple[str, ...]
+BY_RELEASE: Final = frozenset(
+    {
+        "turns",
+        "at_risk",
+        "failures",
+        "failure_details",
+        "conversations",
+        "latency",
+        "latency_sum",
+        "scored",
+        "unscored",
+        "sub_metric_turns",
+        "sub_metric_score",
+    }
+)
+"""Families whose first label is a release."""
 
 
 class Counters(Participant):

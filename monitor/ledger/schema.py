@@ -33,8 +33,9 @@ _FIRST: Final = (
         labels TEXT NOT NULL,
         value INTEGER NOT NULL,
         PRIMARY KEY (family, labels)) WITHOUT ROWID""",
+    # AUTOINCREMENT: counters are kept by slot, so a forgotten release's is never given again.
     """CREATE TABLE releases (
-        slot INTEGER PRIMARY KEY,
+        slot INTEGER PRIMARY KEY AUTOINCREMENT,
         name TEXT NOT NULL UNIQUE,
         model TEXT NOT NULL,
         first_seen_s REAL,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from monitor.ledger.counters import AFTER_SEPARATOR, BY_RELEASE, SEPARATOR
 from monitor.ledger.database import Database, Participant
 from monitor.ledger.labels import OTHER, label_value
 
@@ -20,19 +21,29 @@ class _Slot:
     touched: bool = False
     changed: bool = False
 
+    def silent_s(self, now: float) -> float:
+        """Time since the last tick that found it seen; 0 while it is being seen."""
+        if self.touched or self.last_seen_s is None:
+            return 0.0
+        return now - self.last_seen_s
+
 
 class ReleaseSlots(Participant):
     """Releases by name. A live release keeps its slot until it falls silent.
 
     A newcomer that finds no room takes the slot's place of the release that was silent longest,
     if that is `idle_s` or more; else it counts as `other` and may find room later. Silence is
-    told by `tick`, so nothing here reads a clock. A release that comes back continues its counts.
+    told by `tick`, so nothing here reads a clock. A release that comes back continues its counts,
+    unless more than `retired_limit` fell silent after it.
     """
 
-    def __init__(self, db: Database, live_limit: int, idle_s: float, ttl_s: float) -> None:
+    def __init__(
+        self, db: Database, live_limit: int, retired_limit: int, idle_s: float, ttl_s: float
+    ) -> None:
         """Load what the file knows."""
         self._db = db
         self._live_limit = live_limit
+        self._retired_limit = retired_limit
         self._idle_s = idle_s
         self._ttl_s = ttl_s
         self._now: float | None = None
@@ -64,9 +75,10 @@ class ReleaseSlots(Participant):
                 slot.last_seen_s = now
                 slot.touched = False
                 slot.changed = True
-            elif slot.live and now - (slot.last_seen_s or now) > self._ttl_s:
+            elif slot.live and slot.silent_s(now) > self._ttl_s:
                 slot.live = False
                 slot.changed = True
+        self._forget()
 
     def before_commit(self) -> None:
         """Write the changed times."""
@@ -92,6 +104,22 @@ class ReleaseSlots(Participant):
             name: _Slot(slot, first, last, bool(live)) for name, slot, first, last, live in rows
         }
 
+    def _forget(self) -> None:
+        """Delete the counts of the releases that have been silent longest."""
+        retired = [(s.last_seen_s or 0.0, name) for name, s in self._slots.items() if not s.live]
+        surplus = len(retired) - self._retired_limit
+        if surplus <= 0:
+            return
+        for _, name in sorted(retired)[:surplus]:
+            slot = self._slots.pop(name).slot
+            ours = (f"{slot}{SEPARATOR}", f"{slot}{AFTER_SEPARATOR}")
+            self._db.executemany(
+                "DELETE FROM counters WHERE family = ? AND labels >= ? AND labels < ?",
+                [(family, *ours) for family in BY_RELEASE],
+            )
+            self._db.execute("DELETE FROM strata WHERE slot = ?", (slot,))
+            self._db.execute("DELETE FROM releases WHERE slot = ?", (slot,))
+
     def _name(self, release: str) -> str:
         name = self._names.get(release)
         if name is None:
@@ -104,19 +132,11 @@ class ReleaseSlots(Participant):
         live = [slot for slot in self._slots.values() if slot.live]
         if len(live) < self._live_limit:
             return True
-        now = self._now
-        if now is None:
+        if self._now is None or not live:
             return False
-        silent = [
-            slot
-            for slot in live
-            if not slot.touched
-            and slot.last_seen_s is not None
-            and now - slot.last_seen_s >= self._idle_s
-        ]
-        if not silent:
+        longest, _, oldest = max((s.silent_s(self._now), -s.slot, s) for s in live)
+        if longest < self._idle_s:
             return False
-        oldest = min(silent, key=lambda slot: (slot.last_seen_s, slot.slot))
         oldest.live = False
         oldest.changed = True
         return True

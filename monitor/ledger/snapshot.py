@@ -6,29 +6,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from monitor.ledger.counters import SEPARATOR, Labels
+from monitor.ledger.counters import BY_RELEASE, SEPARATOR, Labels
 from monitor.ledger.database import Reader
 from monitor.ledger.labels import OTHER
 from monitor.ledger.slots import OTHER_SLOT
 from monitor.ledger.statistics import Sums
 from monitor.verdict import CHAINS, Chain
-
-BY_RELEASE = frozenset(
-    {
-        "turns",
-        "at_risk",
-        "failures",
-        "failure_details",
-        "conversations",
-        "latency",
-        "latency_sum",
-        "scored",
-        "unscored",
-        "sub_metric_turns",
-        "sub_metric_score",
-    }
-)
-"""Families whose first label is a release."""
 
 
 class Release(NamedTuple):

@@ -25,6 +25,8 @@ class LedgerLimits(msgspec.Struct, frozen=True):
 
     releases: int = 8
     """Releases with series of their own at one time; more count as `other`."""
+    retired_releases: int = 64
+    """Silent releases whose counts are kept; the longest silent ones go first."""
     release_idle_s: float = 3600.0
     """After this silence a release gives its place to a newcomer that finds none."""
     release_ttl_s: float = 14 * 86400.0
@@ -58,7 +60,11 @@ class Ledger(Participant):
         self._memories = Memories(db)
         self._statistics = Statistics(db)
         self._slots = ReleaseSlots(
-            db, self._limits.releases, self._limits.release_idle_s, self._limits.release_ttl_s
+            db,
+            self._limits.releases,
+            self._limits.retired_releases,
+            self._limits.release_idle_s,
+            self._limits.release_ttl_s,
         )
         self._parts = (self._counters, self._memories, self._statistics, self._slots)
         self._load()
