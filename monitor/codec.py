@@ -27,6 +27,8 @@ REPORT: Final = b"r"
 VERSION: Final = 1
 _BIG_INTEGER: Final = 1
 
+_PUBLISHED: Final = tuple(name for name in Report.__struct_fields__ if name != "started_s")
+
 
 class Packed(msgspec.Struct, frozen=True, array_like=True):
     """Spans with every message, tool list and system prompt written once.
@@ -74,17 +76,20 @@ def decode_report(data: bytes) -> Report:
 def report_line(report: Report) -> bytes:
     """The published JSON line of a report: keys as the struct's, equal reports give equal bytes.
 
-    Without the newline. NaN and infinity become null.
+    Without the newline. NaN and infinity become null. The time of day at which a conversation
+    began is the ledger's business: the same conversation played again gives the same line.
     """
+    fields = {name: getattr(report, name) for name in _PUBLISHED}
     try:
-        return _LINE.encode(report)
+        return _LINE.encode(fields)
     except UnicodeEncodeError:
-        return _LINE.encode(_cleaned(report, _replace_surrogates))
+        return _LINE.encode(_cleaned(fields, _replace_surrogates))
 
 
 def report_schema() -> dict[str, Any]:
     """JSON Schema of `report_line`'s output."""
     schema = msgspec.json.schema(Report)
+    del schema["$defs"]["Report"]["properties"]["started_s"]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 

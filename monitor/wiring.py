@@ -79,7 +79,7 @@ def service(settings: Settings) -> Service:
         settings,
         settings.ledger.path,
         durable=True,
-        counts=lambda: {**receiver.counters, **health.counts()},
+        counts=lambda: {**_refusals(receiver.counters), **health.counts()},
         lag=lag,
     )
     embedded = Embedded(
@@ -254,6 +254,16 @@ def _decoding(settings: Settings) -> dict[str, Any]:
         },
         "conversation_attribute": otlp.conversation_attribute,
         "release_attribute": otlp.release_attribute,
+    }
+
+
+def _refusals(counters: Mapping[str, int]) -> dict[str, int]:
+    """What the receiver refused whole; single spans are counted with their payload, durably."""
+    refused = "refused:"
+    return {
+        f"rejected:{name[len(refused) :]}": count
+        for name, count in counters.items()
+        if name.startswith(refused)
     }
 
 

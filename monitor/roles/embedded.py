@@ -69,16 +69,14 @@ class Health:
 
     ready: bool = False
     store_failures: int = 0
-    overloads: int = 0
     writer_failures: int = 0
     last_step_s: float = 0.0
 
     def counts(self) -> dict[str, int]:
         """By the names that the catalogue knows."""
         return {
-            "rejected:overloaded": self.overloads,
-            "failed:store": self.store_failures,
-            "failed:writer": self.writer_failures,
+            "fault:store": self.store_failures,
+            "fault:writer": self.writer_failures,
         }
 
 
@@ -140,7 +138,6 @@ class Embedded:
     async def accept(self, decoded: Decoded, payload_bytes: int) -> None:
         """Wait until the decoded spans are durable (port `Accept`)."""
         if self._stopping.is_set() or self._full(payload_bytes):
-            self.health.overloads += 1
             raise Overloaded("the monitor is at its limit; send again later", RETRY_AFTER_S)
         loop = asyncio.get_running_loop()
         rejections = Counter(rejection.why for rejection in decoded.rejections)
