@@ -61,6 +61,7 @@ def shop() -> tuple[Totals, Live]:
             {"accepted": 20, "attached": 13, "duplicate": 2, "late": 1, "dropped:too_old": 2}
         )
         ledger.count({"rejected:too_large": 3, "fault:sink_failure": 1})
+        ledger.count({"skew": 4, "early:open_turns": 1, "reports:expired": 2})
         spool.append(b"0123456789", 1.0, 2)
         outbox.append(REPORTS)
     lag = LagGauge()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from monitor.ledger.tally import LATENCY_BUCKETS_S, VERDICT_LABELS
+from monitor.ledger.tally import LATENCY_BUCKETS_S, MICRO, VERDICT_LABELS
 from monitor.verdict import BASES, CHAINS, REASONS, SUB_METRIC_OF, UNSCORED_WHYS
 
 PREFIX: Final = "agent_monitor_"
@@ -25,8 +25,8 @@ class Metric(NamedTuple):
     """Label values that stand at 0 from the start; by release: those behind the release."""
     family: str = ""
     """The ledger's family that it shows; empty where the collector works it out."""
-    scale: float = 1.0
-    """What the ledger's integers are multiplied with."""
+    parts: int = 1
+    """How many of the ledger's integers make one."""
 
     @property
     def by_release(self) -> bool:
@@ -49,6 +49,15 @@ FAULTS: Final = (
     "damaged_row",
     "quarantined_row",
     "overload",
+)
+EVENTS_KNOWN: Final = (
+    "conflict",
+    "skew",
+    "evaluation_failed",
+    "trimmed_traces",
+    "forgotten",
+    "early:open_conversations",
+    "early:open_traces",
 )
 STAGES: Final = ("rules", "judge")
 OVERFLOW_LABELS: Final = (
@@ -137,7 +146,7 @@ LATENCY: Final = Metric(
     unit="seconds",
     zeros=tuple(product(_CHAINS, SCORED_OUTCOMES)),
     family="latency",
-    scale=1e-6,
+    parts=MICRO,
 )
 SCORED: Final = Metric(
     _name("scored_turns"),
@@ -170,7 +179,7 @@ SUB_METRIC_SCORE: Final = Metric(
     ("release", "sub_metric"),
     zeros=_singles(SUB_METRICS),
     family="sub_metric_score",
-    scale=1e-6,
+    parts=MICRO,
 )
 RELEASE_INFO: Final = Metric(
     _name("release"), "info", "The model behind a release.", ("release", "model")
@@ -201,6 +210,13 @@ SPANS: Final = Metric(
 )
 DROPPED_SPANS: Final = Metric(
     _name("dropped_spans"), "counter", "Accepted spans that were dropped, and why.", ("why",)
+)
+EVENTS: Final = Metric(
+    _name("events"),
+    "counter",
+    "Limits that bit and oddities that were met on the way; see the runbook for each.",
+    ("event",),
+    zeros=_singles(EVENTS_KNOWN),
 )
 REJECTED: Final = Metric(
     _name("rejected_payloads"),

@@ -17,6 +17,7 @@ from monitor.exposition.live import LAG_BUCKETS_S, Live, settled
 from monitor.ledger.labels import label_value
 from monitor.ledger.snapshot import Totals
 
+EXPIRED = "reports:expired"
 OPENMETRICS = "application/openmetrics-text"
 OPENMETRICS_TYPE = f"{OPENMETRICS}; version=1.0.0; charset=utf-8"
 TEXT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -107,24 +108,39 @@ def _release_families(totals: Totals) -> Iterator[Family]:
 
 
 def _span_families(totals: Totals, live: Live) -> Iterator[Family]:
-    counts = outcomes(totals, live)
-    spans = dict.fromkeys(cat.SPAN_OUTCOMES, 0.0)
-    by_kind: dict[str, dict[cat.Labels, float]] = {"dropped": {}, "rejected": {}, "fault": {}}
+    sorted_out = _by_kind(outcomes(totals, live))
+    yield _counter(cat.SPANS, sorted_out["span"])
+    yield _counter(cat.DROPPED_SPANS, sorted_out["dropped"])
+    yield _counter(cat.REJECTED, sorted_out["rejected"])
+    faults = sorted_out["fault"]
+    quarantined = sum(totals.family("quarantined").values())
+    faults[("quarantined_row",)] = faults.get(("quarantined_row",), 0) + quarantined
+    yield _counter(cat.FAULTS_TOTAL, _with_zeros(cat.FAULTS_TOTAL, faults))
+    yield _counter(cat.EVENTS, _with_zeros(cat.EVENTS, sorted_out["event"]))
+    yield _counter(cat.EXPIRED, sorted_out["expired"])
+    yield _counter(cat.OVERFLOW, _with_zeros(cat.OVERFLOW, totals.family("overflow")))
+
+
+def _by_kind(counts: Mapping[str, int]) -> dict[str, dict[cat.Labels, float]]:
+    """Outcomes by the metric that shows them; what no other shows is an event."""
+    spans: dict[cat.Labels, float] = {(outcome,): 0 for outcome in cat.SPAN_OUTCOMES}
+    found: dict[str, dict[cat.Labels, float]] = {
+        "span": spans,
+        "dropped": {},
+        "rejected": {},
+        "fault": {},
+        "event": {},
+        "expired": {(): counts.get(EXPIRED, 0)},
+    }
     for name, value in counts.items():
         kind, _, why = name.partition(":")
-        if kind in spans:
-            spans[kind] += value
-        if why and kind in by_kind:
-            by_kind[kind][(label_value(why),)] = value
-    yield _counter(cat.SPANS, {(outcome,): value for outcome, value in spans.items()})
-    yield _counter(cat.DROPPED_SPANS, by_kind["dropped"])
-    yield _counter(cat.REJECTED, by_kind["rejected"])
-    faults = by_kind["fault"]
-    quarantined = sum(totals.family("quarantined").values())
-    faults[("quarantined_row",)] = faults.get(("quarantined_row",), 0.0) + quarantined
-    yield _counter(cat.FAULTS_TOTAL, _with_zeros(cat.FAULTS_TOTAL, faults))
-    yield _counter(cat.EXPIRED, {(): counts.get("reports:expired", 0)})
-    yield _counter(cat.OVERFLOW, _with_zeros(cat.OVERFLOW, totals.family("overflow")))
+        if (kind,) in spans:
+            spans[(kind,)] += value
+        if why and kind in ("dropped", "rejected", "fault"):
+            found[kind][(label_value(why),)] = value
+        elif (kind,) not in spans and name != EXPIRED:
+            found["event"][(label_value(name),)] = value
+    return found
 
 
 def _health_families(totals: Totals, live: Live) -> Iterator[Family]:
@@ -183,7 +199,7 @@ def _add(
 def _counter(metric: cat.Metric, values: Values) -> Family:
     family = _family(metric)
     for labels, value in values.items():
-        _add(family, metric, labels, value * metric.scale if value else 0, "_total")
+        _add(family, metric, labels, value / metric.parts, "_total")
     return family
 
 
@@ -201,7 +217,7 @@ def _latency(totals: Totals, releases: Sequence[str]) -> Family:
         for zero in cat.LATENCY.zeros:
             labels = (release, *zero)
             counts = [buckets.get((*labels, str(index)), 0) for index in range(len(cat.BUCKETS))]
-            total = sums.get(labels, 0) * cat.LATENCY.scale
+            total = sums.get(labels, 0) / cat.LATENCY.parts
             _add_histogram(family, cat.LATENCY, labels, cat.BUCKETS, counts, total)
     return family
 
