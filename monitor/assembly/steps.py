@@ -157,7 +157,7 @@ class _Scope:
         for asked, done in pairs:
             asked.take(done)
         taken = {id(done) for _, done in pairs}
-        self.items = [item for item in self.items if id(item) not in taken]
+        self.items[:] = [item for item in self.items if id(item) not in taken]
 
     def find_results(self) -> None:
         """What no tool span told, a later model call's messages may."""
