@@ -252,3 +252,12 @@ def test_values_nested_beyond_the_limit_are_left_open(ladder):
     for _ in range(200):
         one, other = [one], [other]
     assert ladder.compare(one, other, X).score is None
+
+
+@pytest.mark.parametrize(
+    "part", ["a", "1", "a1", "-", "a.", "a/", "'", "a@", "1,", "$", "(", "q1 "]
+)
+def test_long_hostile_texts_cost_no_more_than_their_length(ladder, part):
+    text = part * (20_000 // len(part))
+    for hint in (Hint(), X):
+        assert ladder.compare(text, f"{text}b", hint).why

@@ -247,3 +247,8 @@ def test_every_reference_of_the_shared_data_is_read(shared_data):
         with gzip.open(path) as lines:
             count += sum(1 for line in lines if parse_reference(line, path.name).reference_id)
     assert count == 1193
+
+
+@pytest.mark.parametrize("part", ["a", "1", "a1", "_", "a-", "1,", "a@", "'", "<a", "mar 1 "])
+def test_typed_values_of_hostile_texts_cost_no_more_than_their_length(part):
+    assert len(typed_values(part * (20_000 // len(part)))) <= 20_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from monitor.comparison.kinds import field_words
+from monitor.comparison.kinds import FIELD_LIMIT, field_words
 from monitor.comparison.numbers import currency_of
 from monitor.comparison.tables import COUNTRIES, LANGUAGES, READINGS, UNITS
 
@@ -29,7 +29,7 @@ def same_code(expected: str, actual: str, field: str | None) -> bool | None:
     money, other = currency_of(expected), currency_of(actual)
     if money is not None and other is not None:
         return _same_currency(money, other)
-    words = frozenset(field_words(field)) if field else frozenset()
+    words = frozenset(field_words(field[-FIELD_LIMIT:])) if field else frozenset()
     for fields, table in ((_LANGUAGE_FIELDS, LANGUAGES), (_COUNTRY_FIELDS, COUNTRIES)):
         if words & fields:
             first_name, second_name = table.get(expected, expected), table.get(actual, actual)

@@ -118,6 +118,9 @@ _MONEY: Final = frozenset(
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
 
 FIELD_MEMO_LIMIT: Final = 4096
+"""Field names whose kind is remembered."""
+FIELD_LIMIT: Final = 128
+"""Characters of a field's path that are looked at, from its end."""
 
 
 def kind_of(hint: Hint) -> Kind:
@@ -130,7 +133,7 @@ def kind_of(hint: Hint) -> Kind:
         told = _kind_of_schema(hint.schema)
         if told is not None:
             return told
-    return field_kind(hint.field) if hint.field else "free"
+    return field_kind(hint.field[-FIELD_LIMIT:]) if hint.field else "free"
 
 
 def _kind_of_schema(schema: Mapping[str, JsonValue]) -> Kind | None:
@@ -175,9 +178,9 @@ def field_kind(field: str) -> Kind:
 
 def is_ratio_field(field: str | None) -> bool:
     """Whether the field's name says that it holds a share, so that 50 % and 0.5 are one."""
-    return field is not None and not _RATIO.isdisjoint(field_words(field))
+    return field is not None and not _RATIO.isdisjoint(field_words(field[-FIELD_LIMIT:]))
 
 
 def is_money_field(field: str | None) -> bool:
     """Whether the field's name says that it holds money, so that `m` means million."""
-    return field is not None and not _MONEY.isdisjoint(field_words(field))
+    return field is not None and not _MONEY.isdisjoint(field_words(field[-FIELD_LIMIT:]))

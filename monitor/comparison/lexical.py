@@ -108,9 +108,13 @@ def _figures(words: Counter[str]) -> set[str]:
     return {word for word in words if any(char.isdigit() for char in word)}
 
 
+# Each repeat is bounded, so that a hostile text costs no more than its length.
 _VALUE: Final = re.compile(
-    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S+|(?<!\w)'[^'\n]{1,80}'(?!\w)|\"[^\"\n]{1,80}\""
-    r"|[\w-]+(?:/[\w.-]+)*\.[a-z][a-z0-9]{1,4}(?!\w)|#\w+"
+    r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,8}"
+    r"|https?://\S+"
+    r"|(?<!\w)'[^'\n]{1,80}'(?!\w)|\"[^\"\n]{1,80}\""
+    r"|(?<![\w/.-])[\w-]{1,80}(?:/[\w-]{1,80}){0,16}(?:\.[\w-]{1,80}){0,4}\.[a-z][a-z0-9]{1,4}(?!\w)"
+    r"|#\w{1,80}"
 )
 
 

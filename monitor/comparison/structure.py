@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from monitor.comparison.kinds import field_words
+from monitor.comparison.kinds import FIELD_LIMIT, field_words
 from monitor.comparison.rung import different, same, unsure
 from monitor.comparison.tables import split
 from monitor.model import JsonValue
@@ -152,7 +152,7 @@ def _decoded(value: JsonValue) -> JsonValue:
 def _order_free(values: list[JsonValue], hint: Hint) -> bool:
     if (hint.schema or {}).get("uniqueItems") is True:
         return True
-    if hint.field and not _ORDERED.isdisjoint(field_words(hint.field)):
+    if hint.field and not _ORDERED.isdisjoint(field_words(hint.field[-FIELD_LIMIT:])):
         return False
     # Figures stand for a point or a range more often than for a set.
     return not any(isinstance(value, int | float | list) for value in values)

@@ -34,19 +34,19 @@ _SMALL: Final = {
     )
     if word != "one"
 }
+# Each repeat is bounded, so that a hostile text costs no more than its length.
 _VALUE: Final = re.compile(
     r"(?P<placeholder><[a-z_]{2,32}:[0-9a-f]{4,32}>)"
-    r"|(?P<email>[\w.+%-]+@[\w-]+(?:\.[\w-]+)+)"
+    r"|(?P<email>(?<![\w.+%-])[\w.+%-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,8})"
     r"|(?P<link>https?://[^\s<>\"')]+)"
     r"|\"(?P<quoted>[^\"\n]{1,200})\""
     r"|(?<!\w)'(?P<single>[^'\n]{1,200})'(?!\w)"
     r"|`(?P<code>[^`\n]{1,200})`"
-    rf"|(?P<named>(?:{_MONTHS})\.?\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?(?!\w)"
-    rf"|\d{{1,2}}(?:st|nd|rd|th)?(?:\s+of)?\s+(?:{_MONTHS})(?:,?\s+\d{{4}})?(?!\w))"
-    r"|(?P<date>\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})"
-    r"|(?P<id>[#\w]*(?:\w*\d\w*[a-z_]|\w*[a-z_]\w*\d)\w*(?:-\w+)*|\w+-\d[\w-]*|#\w+)"
-    r"|(?P<number>[+-]?\d+(?:[.,:]\d+)*%?)"
-    rf"|(?P<word>\b(?:{'|'.join(_SMALL)})\b)"
+    rf"|(?P<named>(?<!\w)(?:{_MONTHS})\.?\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?(?!\w)"
+    rf"|(?<!\w)\d{{1,2}}(?:st|nd|rd|th)?(?:\s+of)?\s+(?:{_MONTHS})(?:,?\s+\d{{4}})?(?!\w))"
+    r"|(?P<date>(?<!\w)(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})(?!\w))"
+    r"|(?P<number>(?:(?<!\w)[+-])?\d{1,40}(?:[.,:]\d{1,40}){0,8}%?(?!\w|-\w))"
+    r"|(?P<token>#?\w+(?:-\w+)*)"
 )
 _QUOTES: Final = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'})
 _SPACE: Final = re.compile(r"\s+")
@@ -71,14 +71,23 @@ def typed_values(text: str) -> tuple[str, ...]:
         value = match[kind].strip()
         if kind == "number":
             value = _number(value)
-        elif kind == "word":
-            kind, value = "number", _SMALL[value]
+        elif kind == "token":
+            kind, value = _token(value)
         elif kind in ("single", "code"):
             kind = "quoted"
         elif kind == "named":
             value = _SPACE.sub(" ", re.sub(r"(?<=\d)(?:st|nd|rd|th)\b|[.,]|\bof\b", "", value))
-        found.add(f"{kind}:{value}")
+        if kind:
+            found.add(f"{kind}:{value}")
     return tuple(sorted(found))
+
+
+def _token(token: str) -> tuple[str, str]:
+    """Kind and value of a word; the kind of an ordinary word is empty."""
+    if token in _SMALL:
+        return "number", _SMALL[token]
+    named = token[0] == "#" or any(char.isdigit() for char in token)
+    return ("id", token) if named else ("", token)
 
 
 def _number(text: str) -> str:
