@@ -144,12 +144,12 @@ class Attribution:
     def _explaining(self, slot: Slot, finding: Finding, exchange: int) -> Sequence[Source]:
         declared = self._declared(slot)
         reason = finding.reason
+        if reason == "missing_parameters" or finding.detail == "omitted":
+            return declared
         if reason in ("incomplete_response", "inconsistent_response"):
             return declared or explain_claim(finding, self._sources, self._evidence(slot, exchange))
         if reason == "inconsistent_parameter_values":
             return declared or self._value(finding, exchange)
-        if reason == "missing_parameters" or finding.detail == "omitted":
-            return declared
         return ()
 
     def _declared(self, slot: Slot) -> list[Source]:

@@ -57,6 +57,7 @@ class Distance:
         self._turns = conversation.turns
         self._expected = expected
         self._contracts = contracts
+        self._needless: set[int] | None = None
 
     def matrix(self, rows: Sequence[int], columns: Sequence[int]) -> _Costs:
         """Distances of expected turns (rows) to actual turns (columns), in [0, 1] or NEVER."""
@@ -77,26 +78,25 @@ class Distance:
 
     def gaps(self, columns: Sequence[int]) -> _Costs:
         """What it costs to leave each of the turns without a partner."""
-        seen: set[tuple[str, JsonValue]] = set()
+        if self._needless is None:
+            self._needless = self._without_need()
+        return np.array([FREE if column in self._needless else GAP for column in columns])
+
+    def _without_need(self) -> set[int]:
+        """Calls that need no partner: retried after an error, a repeated read, a sub-agent's."""
         calls = [(i, turn) for i, turn in enumerate(self._turns) if isinstance(turn, ActionTurn)]
-        next_of = {i: after for (i, _), (_, after) in pairwise(calls)}
-        costs = []
-        for column in columns:
-            turn = self._turns[column]
-            free = False
-            if isinstance(turn, ActionTurn):
-                key = (turn.call.name, canonical(turn.call.arguments))
-                after = next_of.get(column)
-                retried = (
-                    turn.error_type is not None
-                    and after is not None
-                    and (after.call.name, after.exchange) == (turn.call.name, turn.exchange)
-                )
-                repeated = key in seen and reads(turn.call.name, self._contracts)
-                free = retried or repeated or turn.depth > 0
-                seen.add(key)
-            costs.append(FREE if free else GAP)
-        return np.array(costs)
+        needless = {i for i, turn in calls if turn.depth > 0}
+        for (i, turn), (_, after) in pairwise(calls):
+            again = (after.call.name, after.exchange) == (turn.call.name, turn.exchange)
+            if turn.error_type is not None and again:
+                needless.add(i)
+        seen: set[tuple[str, JsonValue]] = set()
+        for i, turn in calls:
+            key = (turn.call.name, canonical(turn.call.arguments))
+            if key in seen and reads(turn.call.name, self._contracts):
+                needless.add(i)
+            seen.add(key)
+        return needless
 
     def _ranges(self, rows: Sequence[int], columns: Sequence[int]) -> tuple[_Costs, _Costs]:
         """Lowest and highest distance of each pair, by the names alone."""

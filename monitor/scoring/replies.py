@@ -204,7 +204,7 @@ def _paired(expected: Sequence[Claim], actual: Sequence[Claim]) -> dict[int, int
             common = sum((bag & bags[a]).values())
             share = common / min(len(claim.tokens), len(other.tokens))
             subject = _values_of_one_subject(claim, other) is not None
-            if share >= 0.5 or subject:
+            if share >= 0.5 or subject or (common and _contradict(claim, other)):
                 found.append((not subject, -share, -common, g, a))
     pairs: dict[int, int] = {}
     taken: set[int] = set()
@@ -213,6 +213,12 @@ def _paired(expected: Sequence[Claim], actual: Sequence[Claim]) -> dict[int, int
             pairs[g] = a
             taken.add(a)
     return pairs
+
+
+def _contradict(left: Claim, right: Claim) -> bool:
+    """Whether both claims state values and share none."""
+    one, other = set(filter(is_typed, left.tokens)), set(filter(is_typed, right.tokens))
+    return bool(one) and bool(other) and not one & other
 
 
 def _continued(
