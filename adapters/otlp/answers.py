@@ -8,7 +8,7 @@ import msgspec
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
-from adapters.otlp.decoder import JSON, PROTOBUF
+from adapters.otlp.media import JSON, PROTOBUF
 from monitor.ports import Rejection
 
 INVALID_ARGUMENT: Final = 3

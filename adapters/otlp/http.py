@@ -14,10 +14,11 @@ from aiohttp.http_exceptions import HttpProcessingError
 from adapters.otlp import answers
 from adapters.otlp.answers import Signal
 from adapters.otlp.connections import BoundedServer
-from adapters.otlp.decoder import JSON, PROTOBUF, OtlpDecoder, media_type
+from adapters.otlp.decoder import OtlpDecoder
 from adapters.otlp.inflate import Inflater
 from adapters.otlp.limits import DecodeLimits, decode_limits
 from adapters.otlp.logs import OtlpLogDecoder
+from adapters.otlp.media import JSON, PROTOBUF, media_type
 from monitor.errors import (
     ConfigurationError,
     MalformedPayload,

@@ -48,6 +48,7 @@ _SHAPES: dict[str, list[_Field]] = {
     ],
     "Status": [("code", 3, _TYPE.TYPE_INT32, False)],
     "Span": [*_SPAN_FIELDS, ("name", 5, _TEXT, False), ("attributes", 9, _MAP, True)],
+    "Spans": [("spans", 2, "Span", True)],
     "SpanValue": [
         ("string_value", 1, _TEXT, False),
         ("bool_value", 2, _TYPE.TYPE_BOOL, False),
@@ -125,6 +126,8 @@ def _message(name: str) -> Any:
 
 
 Span = _message("Span")
+Spans = _message("Spans")
+"""A scope, of which only the spans are read."""
 PatientSpan = _message("PatientSpan")
 """A span whose text may be invalid UTF-8; slower, so only after `Span` failed."""
 Event = _message("Event")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-import msgspec
-
 from adapters.vocabularies import content, identity
+from adapters.vocabularies.genai import text_or_none
 from adapters.vocabularies.registry import VOCABULARIES, read_with
 from monitor.model import AgentSpan, JsonValue
 from monitor.ports import Vocabulary
@@ -23,21 +22,6 @@ class Origin(NamedTuple):
     scope: str
     conversation_id: str | None
     release: str | None
-
-
-class Frame(msgspec.Struct, frozen=True, gc=False):
-    """One span without its attributes."""
-
-    trace_id: str
-    span_id: str
-    parent_id: str | None = None
-    name: str = ""
-    start_ns: int = 0
-    end_ns: int = 0
-    failed: bool = False
-    dropped_attributes: int = 0
-    dropped_events: int = 0
-    detail: bool = False
 
 
 class SpanReader:
@@ -75,32 +59,41 @@ class SpanReader:
     def read(
         self,
         origin: Origin,
-        frame: Frame,
         attributes: Mapping[str, JsonValue],
         events: Sequence[tuple[str, Mapping[str, JsonValue]]],
+        trace_id: str,
+        span_id: str,
+        parent_id: str | None = None,
+        name: str = "",
+        start_ns: int = 0,
+        end_ns: int = 0,
+        failed: bool = False,
+        truncated: bool = False,
+        detail: bool = False,
     ) -> AgentSpan:
         """The span in the monitor's words; kind "other" when no vocabulary knows it.
 
+        `truncated`: the exporter dropped attributes, or events, in which content may stand.
         Raises PayloadTooLarge when its content is beyond a limit.
         """
-        error_type = attributes.get(ERROR_TYPE)
-        if not isinstance(error_type, str) or not error_type:
-            error_type = "error" if frame.failed else None
+        error_type = "error" if failed else None
+        if ERROR_TYPE in attributes:
+            error_type = text_or_none(attributes[ERROR_TYPE]) or error_type
         span = AgentSpan(
-            frame.trace_id,
-            frame.span_id,
+            trace_id,
+            span_id,
             "other",
-            frame.name[:_NAME_CHARACTERS],
-            frame.parent_id,
-            frame.start_ns,
-            frame.end_ns,
+            name if len(name) <= _NAME_CHARACTERS else name[:_NAME_CHARACTERS],
+            parent_id,
+            start_ns,
+            end_ns,
             identity.conversation_id(attributes, self._conversation_keys) or origin.conversation_id,
-            release=identity.release(attributes, self._release_keys) or origin.release,
+            None,
+            identity.release(attributes, self._release_keys) or origin.release,
             error_type=error_type,
             expected=_expected(attributes[EXPECTED]) if EXPECTED in attributes else None,
-            # Content may stand in events, so a dropped event may be a dropped message.
-            truncated=frame.dropped_attributes > 0 or frame.dropped_events > 0,
-            detail=frame.detail,
+            truncated=truncated,
+            detail=detail,
             scope=origin.scope,
         )
         return read_with(self._vocabularies, attributes, events, span)

@@ -1,14 +1,15 @@
-"""Walks the frame of an OTLP protobuf export, so that each span is parsed alone and counted first.
+"""Walks the frame of an OTLP protobuf export, so that spans are counted before any is parsed.
 
 Parsing a whole export at once turns 10 MB of empty spans into hundreds of megabytes of objects,
 and lets one bad byte refuse every span. The frame (export → resource → scope → record) is
-shallow, so a plain walk over its lengths costs half a microsecond per span.
+shallow, so a plain walk over its lengths costs half a microsecond per span, and then records are
+parsed a few at a time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TypeAlias
 
 from monitor.errors import MalformedPayload, PayloadTooLarge
 
@@ -22,14 +23,46 @@ LOG_ITEMS = frozenset({6})
 """Field number of a log record's attributes."""
 COUNTED_FIRST_BYTES = 16_384
 """A longer record is counted before it is parsed; a shorter one cannot hold enough to hurt."""
+RUN_BYTES = 65_536
+"""How much is parsed at a time: objects of the densest such run take 4 MB."""
 
 
-class Group(NamedTuple):
+Place: TypeAlias = tuple[int, int, int]
+"""Where a record's tag, its content and its end lie."""
+
+
+class Group:
     """The records of one scope of one resource, still encoded."""
 
-    resource: bytes
-    scope: bytes
-    records: list[bytes]
+    def __init__(self, body: bytes, resource: bytes, scope: bytes, places: list[Place]) -> None:
+        self.resource = resource
+        self.scope = scope
+        self._body = body
+        self._places = places
+
+    def records(self) -> Iterator[bytes]:
+        """Each record alone."""
+        for _, start, stop in self._places:
+            yield self._body[start:stop]
+
+    def runs(self) -> Iterator[list[Place]]:
+        """Places of neighbouring records, together at most RUN_BYTES unless it is one record."""
+        run: list[Place] = []
+        for place in self._places:
+            if run and (place[0] != run[-1][2] or place[2] - run[0][0] > RUN_BYTES):
+                yield run
+                run = []
+            run.append(place)
+        if run:
+            yield run
+
+    def encoded(self, run: list[Place]) -> bytes:
+        """The run as an encoded scope that holds nothing else."""
+        return self._body[run[0][0] : run[-1][2]]
+
+    def record(self, place: Place) -> bytes:
+        """One record alone."""
+        return self._body[place[1] : place[2]]
 
 
 def groups(body: bytes, items: int) -> Iterator[Group]:
@@ -39,27 +72,25 @@ def groups(body: bytes, items: int) -> Iterator[Group]:
     together outnumber `items`.
     """
     left = items
-    for number, start, end in _fields(body, 0, len(body)):
+    for number, _, start, end in _fields(body, 0, len(body)):
         if number != 1:
             left = _spend(left)
             continue
         resource, scopes, left = _split(body, start, end, left)
-        for begin, stop in scopes:
+        for _, begin, stop in scopes:
             scope, records, left = _split(body, begin, stop, left)
-            yield Group(resource, scope, [body[a:b] for a, b in records])
+            yield Group(body, resource, scope, records)
 
 
-def _split(
-    body: bytes, start: int, end: int, left: int
-) -> tuple[bytes, list[tuple[int, int]], int]:
+def _split(body: bytes, start: int, end: int, left: int) -> tuple[bytes, list[Place], int]:
     """Field 1 merged, the places of field 2, and how many items may still come."""
     head = b""
-    places = []
+    places: list[Place] = []
     left = _spend(left)
-    for number, begin, stop in _fields(body, start, end):
+    for number, tag, begin, stop in _fields(body, start, end):
         left = _spend(left)
         if number == 2:
-            places.append((begin, stop))
+            places.append((tag, begin, stop))
         elif number == 1:
             # Joined encodings of one message decode as their merge.
             head += body[begin:stop]
@@ -72,16 +103,17 @@ def _spend(left: int) -> int:
     return left - 1
 
 
-def _fields(body: bytes, at: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """Number, start and end of each length-delimited field; 0 and its place for any other."""
+def _fields(body: bytes, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:
+    """Number, tag, start and end of each length-delimited field; 0 and its end for any other."""
     while at < end:
+        begin = at
         tag = body[at]
         at += 1
         if tag >= 0x80:
             tag, at = _varint(body, at - 1, end)
         if tag & 7 != _LENGTH:
             at = _step_over(body, at, end, tag & 7)
-            yield 0, at, at
+            yield 0, begin, at, at
             continue
         if at >= end:
             raise _broken("ends inside a length")
@@ -93,7 +125,7 @@ def _fields(body: bytes, at: int, end: int) -> Iterator[tuple[int, int, int]]:
         at += length
         if at > end:
             raise _broken("a length runs past the end")
-        yield tag >> 3, start, at
+        yield tag >> 3, begin, start, at
 
 
 def _step_over(body: bytes, at: int, end: int, kind: int) -> int:
@@ -125,7 +157,7 @@ def count_items(record: bytes, numbers: frozenset[int], limit: int) -> int:
     Raises PayloadTooLarge beyond `limit`, MalformedPayload for a broken record.
     """
     count = 0
-    for steps, (number, _, _) in enumerate(_fields(record, 0, len(record))):
+    for steps, (number, _, _, _) in enumerate(_fields(record, 0, len(record))):
         count += number in numbers
         if count > limit or steps > _FIELDS_PER_ITEM * limit:
             raise too_many()

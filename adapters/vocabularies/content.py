@@ -48,7 +48,8 @@ def decode_shape(text: str, decoder: msgspec.json.Decoder[_Shape]) -> _Shape | N
 
     Raises PayloadTooLarge for a bomb.
     """
-    _check_containers(text)
+    if len(text) > _CONTAINERS:
+        _check_containers(text)
     try:
         return decoder.decode(text)
     except RecursionError as error:
@@ -63,7 +64,8 @@ def decode(text: str) -> JsonValue:
     Lone surrogates are replaced. NaN and Infinity, which Python writes, and numbers beyond a
     double become their text.
     """
-    _check_containers(text)
+    if len(text) > _CONTAINERS:
+        _check_containers(text)
     try:
         return _plain.decode(text)
     except RecursionError as error:
@@ -136,7 +138,9 @@ def _arguments_text(value: str, text: str) -> tuple[JsonValue, ArgumentsState]:
             current = current.strip()
     if isinstance(current, str):
         return (None, "absent") if current in _ABSENT else (value, "raw")
-    check_depth(current)
+    # Escaping only adds characters, so the outermost text bounds the inner ones.
+    if _may_nest(text):
+        check_depth(current)
     return current, "parsed"
 
 
@@ -159,8 +163,8 @@ def result(value: JsonValue) -> JsonValue:
         found = _literal(text)
         return value if found is None else found
     if isinstance(decoded, str) and decoded[:1] in ("{", "["):
-        decoded = _inner(decoded)
-    if type(decoded) is not dict or not is_flat(decoded):
+        text, decoded = decoded, _inner(decoded)
+    if _may_nest(text):
         check_depth(decoded)
     return decoded
 
@@ -239,6 +243,11 @@ def check_depth(value: JsonValue) -> None:
     raise _too_deep()
 
 
+def _may_nest(text: str) -> bool:
+    """Whether JSON text holds enough brackets to nest beyond the limit at all."""
+    return len(text) > 2 * NESTING and text.count("{") + text.count("[") > NESTING
+
+
 def is_flat(value: dict[str, JsonValue]) -> bool:
     """Whether no value is a list or an object, so that there is no depth to check."""
     for item in value.values():  # noqa: SIM110 - this stands on the hot path
@@ -249,7 +258,7 @@ def is_flat(value: dict[str, JsonValue]) -> bool:
 
 def _check_containers(text: str) -> None:
     # Each empty list costs 3 bytes of text and about 70 of memory.
-    if len(text) > 2 * _CONTAINERS and text.count("{") + text.count("[") > _CONTAINERS:
+    if text.count("{") + text.count("[") > _CONTAINERS:
         raise PayloadTooLarge(
             "the JSON text of an attribute is beyond the limit `value_items`", "value_items"
         )

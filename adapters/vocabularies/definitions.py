@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from adapters.vocabularies import content
-from adapters.vocabularies.messages import read_messages
+from adapters.vocabularies.messages import read_messages, read_parts_text
 from monitor.model import JsonValue, ToolDefinition
 
 _REMEMBERED: Final = 64
@@ -77,27 +77,20 @@ def _parameters(item: Mapping[str, Any]) -> dict[str, JsonValue] | None:
 
 def read_instructions(value: JsonValue) -> str | None:
     """The system prompt's text; None when there is none."""
+    if isinstance(value, str):
+        if value.lstrip()[:1] not in ("[", "{", '"'):
+            return value or None
+        standard = read_parts_text(value)
+        if standard is not None:
+            return standard
+        value = _parts(value)
     if value is None:
         return None
-    if not isinstance(value, str):
-        return _instructions(value)
-    short = len(value) <= _REMEMBERED_CHARACTERS
-    return _remembered_instructions(value) if short else _instructions(value)
-
-
-def _instructions(value: JsonValue) -> str | None:
-    if isinstance(value, str) and value.lstrip()[:1] not in ("[", "{", '"'):
-        return value or None
-    found = read_messages([{"role": "system", "parts": _parts(value)}], "system").messages
+    found, _ = read_messages([{"role": "system", "parts": value}], "system")
     return found[0].text if found else None
 
 
-_remembered_instructions = lru_cache(_REMEMBERED)(_instructions)
-
-
-def _parts(value: JsonValue) -> JsonValue:
-    if not isinstance(value, str):
-        return value
+def _parts(value: str) -> JsonValue:
     try:
         return content.decode(value)
     except content.Undecodable:

@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-import msgspec
-
 from adapters.vocabularies import content
 from adapters.vocabularies.definitions import read_definitions, read_instructions
-from adapters.vocabularies.messages import Messages, call_id, read_messages
+from adapters.vocabularies.messages import call_id, read_messages
 from monitor.model import AgentSpan, JsonValue, Message, SpanKind, ToolCall, Usage
 
 OPERATION: Final = "gen_ai.operation.name"
@@ -126,14 +124,20 @@ def told(
     kind: SpanKind,
     vocabulary: str,
     attributes: Mapping[str, JsonValue],
-    content: Content | None = None,
+    system: str | None = None,
+    messages_in: tuple[Message, ...] | None = None,
+    messages_out: tuple[Message, ...] | None = None,
+    truncated: bool = False,
     usage: Usage | None = None,
+    call: ToolCall | None = None,
+    result: JsonValue = None,
+    has_result: bool = False,
+    error_type: str | None = None,
 ) -> AgentSpan:
     """The span with kind, agent, model and content added.
 
     Written out field by field: `msgspec.structs.replace` costs several times as much.
     """
-    found = content or _NO_CONTENT
     return AgentSpan(
         span.trace_id,
         span.span_id,
@@ -146,37 +150,21 @@ def told(
         text_or_none(attributes.get(AGENT)),
         span.release,
         text_or_none(attributes.get(RESPONSE_MODEL)) or text_or_none(attributes.get(REQUEST_MODEL)),
-        found.system,
-        found.messages_in,
-        found.messages_out,
-        found.call,
-        found.result,
-        found.has_result,
-        found.error_type or span.error_type,
+        system,
+        messages_in,
+        messages_out,
+        call,
+        result,
+        has_result,
+        error_type or span.error_type,
         read_definitions(attributes[DEFINITIONS]) if DEFINITIONS in attributes else None,
         usage,
         span.expected,
-        span.truncated or found.truncated,
+        truncated or span.truncated,
         span.detail,
         span.scope,
         vocabulary,
     )
-
-
-class Content(msgspec.Struct, frozen=True):
-    """What a span said, apart from who and when."""
-
-    system: str | None = None
-    messages_in: tuple[Message, ...] | None = None
-    messages_out: tuple[Message, ...] | None = None
-    call: ToolCall | None = None
-    result: JsonValue = None
-    has_result: bool = False
-    error_type: str | None = None
-    truncated: bool = False
-
-
-_NO_CONTENT = Content()
 
 
 def read_call(
@@ -189,33 +177,29 @@ def read_call(
     """A model call or an agent's run: messages, system prompt, definitions, tokens."""
     if events:
         attributes = _with_details(attributes, events)
-    given = _messages(attributes, INPUT, "user")
-    said = _messages(attributes, OUTPUT, "assistant")
-    found = Content(
-        system_of(attributes, given.messages),
-        given.messages,
-        said.messages,
-        None,
-        None,
-        False,
-        None,
-        given.truncated or said.truncated,
+    messages_in, cut_in = read_messages(attributes.get(INPUT), "user")
+    messages_out, cut_out = read_messages(attributes.get(OUTPUT), "assistant")
+    return told(
+        span,
+        kind,
+        vocabulary,
+        attributes,
+        system_of(attributes, messages_in),
+        messages_in,
+        messages_out,
+        cut_in or cut_out,
+        usage_of(attributes) if kind == "model" else None,
     )
-    return told(span, kind, vocabulary, attributes, found, usage_of(attributes, kind))
-
-
-def _messages(attributes: Mapping[str, JsonValue], key: str, role: str) -> Messages:
-    value = attributes.get(key)
-    return Messages(None) if value is None else read_messages(value, role)
 
 
 def system_of(
     attributes: Mapping[str, JsonValue], messages: tuple[Message, ...] | None
 ) -> str | None:
     """The system prompt: its own attribute, else the first system message."""
-    told_apart = read_instructions(attributes.get(SYSTEM))
-    if told_apart is not None:
-        return told_apart
+    if SYSTEM in attributes:
+        told_apart = read_instructions(attributes[SYSTEM])
+        if told_apart is not None:
+            return told_apart
     for message in messages or ():
         if message.role in ("system", "developer"):
             return message.text
@@ -232,12 +216,15 @@ def _with_details(
     for name, fields in events:
         if name != DETAILS_EVENT:
             continue
-        inputs.extend(_as_list(fields.get(INPUT)))
-        for choice, message in enumerate(_as_list(fields.get(OUTPUT))):
-            outputs[choice : choice + 1] = [message]
         for key, value in fields.items():
-            if key not in (INPUT, OUTPUT):
+            found = _as_list(value) if key in (INPUT, OUTPUT) else None
+            if found is None:
+                # Also a list of messages that was cut: reading it will tell.
                 merged.setdefault(key, value)
+            elif key == INPUT:
+                inputs.extend(found)
+            else:
+                outputs[: len(found)] = found
     if inputs:
         merged.setdefault(INPUT, inputs)
     if outputs:
@@ -245,12 +232,12 @@ def _with_details(
     return merged
 
 
-def _as_list(value: JsonValue) -> list[JsonValue]:
+def _as_list(value: JsonValue) -> list[JsonValue] | None:
     if isinstance(value, str):
         try:
             value = content.decode(value)
         except content.Undecodable:
-            return [value]
+            return None
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
@@ -273,14 +260,17 @@ def read_tool(
         call_id(attributes.get(CALL_ID)),
         state,
     )
-    found = Content(
+    return told(
+        span,
+        "tool",
+        vocabulary,
+        attributes,
+        truncated=state == "truncated",
         call=call,
         result=content.result(attributes.get(result_key)),
         has_result=has_result,
         error_type=_tool_error(attributes, events, span, has_result),
-        truncated=state == "truncated",
     )
-    return told(span, "tool", vocabulary, attributes, found)
 
 
 def _tool_of(span_name: str) -> str:
@@ -306,10 +296,8 @@ def _tool_error(
     return None
 
 
-def usage_of(attributes: Mapping[str, JsonValue], kind: SpanKind) -> Usage | None:
-    """Tokens of a model call; None where none are told, and on agents, which repeat the sum."""
-    if kind != "model":
-        return None
+def usage_of(attributes: Mapping[str, JsonValue]) -> Usage | None:
+    """Tokens of a model call; None where none are told. Agents repeat the sum of theirs."""
     given = _tokens(attributes, INPUT_TOKENS)
     said = _tokens(attributes, OUTPUT_TOKENS)
     return None if given is None and said is None else Usage(given, said)
@@ -318,11 +306,11 @@ def usage_of(attributes: Mapping[str, JsonValue], kind: SpanKind) -> Usage | Non
 def _tokens(attributes: Mapping[str, JsonValue], keys: tuple[str, ...]) -> int | None:
     for key in keys:
         value = attributes.get(key)
-        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        if type(value) is int and value >= 0:
             return value
     return None
 
 
 def text_or_none(value: JsonValue) -> str | None:
     """The text, or None for what is no text or says nothing."""
-    return value.strip() or None if isinstance(value, str) else None
+    return value.strip() or None if type(value) is str else None

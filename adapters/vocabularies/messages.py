@@ -6,7 +6,7 @@ import base64
 import binascii
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -17,15 +17,12 @@ NO_ID: Final = frozenset({"", "<not specified>"})
 _MIME_CHARACTERS: Final = 100
 
 
-class Messages(NamedTuple):
-    """What an attribute held. `messages` is None when nothing could be read.
+Messages: TypeAlias = tuple[tuple[Message, ...] | None, bool]
+"""What an attribute held, None when nothing could be read; and whether its JSON is cut.
 
-    `truncated`: the attribute's own JSON is cut. Cut JSON inside a complete attribute was cut
-    before it came to the exporter, by the model or the tool; a call's `arguments_state` tells it.
-    """
-
-    messages: tuple[Message, ...] | None
-    truncated: bool = False
+Cut JSON inside a complete attribute was cut before it came to the exporter, by the model or the
+tool: a call's `arguments_state` tells it.
+"""
 
 
 class _Part(msgspec.Struct, gc=False):
@@ -46,6 +43,7 @@ class _Message(msgspec.Struct, gc=False):
 
 
 _decoder = msgspec.json.Decoder(list[_Message])
+_parts_decoder = msgspec.json.Decoder(list[_Part])
 
 
 class _NotStandard(Exception):
@@ -53,15 +51,17 @@ class _NotStandard(Exception):
 
 
 def read_messages(value: JsonValue, default_role: str) -> Messages:
-    """Messages from a JSON string or a structured value.
+    """Messages from a JSON string or a structured value; none from None.
 
     Raises PayloadTooLarge when the value is beyond a limit.
     """
+    if value is None:
+        return None, False
     if isinstance(value, str):
         standard = content.decode_shape(value, _decoder)
         if standard is not None:
             try:
-                return _standard(standard)
+                return tuple([_standard_message(message) for message in standard]), False
             except _NotStandard:
                 pass
         try:
@@ -69,12 +69,16 @@ def read_messages(value: JsonValue, default_role: str) -> Messages:
             if isinstance(value, str) and value[:1] in ("[", "{"):
                 value = content.decode(value)
         except content.Undecodable as error:
-            return Messages(None, truncated=error.cut)
-    return _patient(value, default_role)
+            return None, error.cut
+    return _patient(value, default_role), False
 
 
-def _standard(found: list[_Message]) -> Messages:
-    return Messages(tuple([_standard_message(message) for message in found]))
+def read_parts_text(text: str) -> str | None:
+    """The joined text of a JSON list of text parts, when it is just that; else None."""
+    parts = content.decode_shape(text, _parts_decoder)
+    if not parts or any(part.type != "text" or part.content is None for part in parts):
+        return None
+    return "\n".join([part.content or "" for part in parts])
 
 
 def _standard_message(message: _Message) -> Message:
@@ -133,17 +137,16 @@ def call_id(value: JsonValue) -> str | None:
     return None if value in NO_ID else value
 
 
-def _patient(value: JsonValue, default_role: str) -> Messages:
+def _patient(value: JsonValue, default_role: str) -> tuple[Message, ...] | None:
     if isinstance(value, Mapping):
         inner = value.get("messages")
         value = inner if isinstance(inner, list) else [value]
     if isinstance(value, str):
-        return Messages((Message(default_role, value),))
+        return (Message(default_role, value),)
     if not isinstance(value, list):
-        return Messages(None)
-    truncated: list[bool] = []
+        return None
     found = tuple(message for item in value if (message := _message(item, default_role)))
-    return Messages(found if found or not value else None, bool(truncated))
+    return found if found or not value else None
 
 
 def _message(item: JsonValue, default_role: str) -> Message | None:

@@ -35,7 +35,7 @@ class PydanticAi:
         span: AgentSpan,
     ) -> AgentSpan | None:
         """None for spans of another scope that carry none of its own names."""
-        if span.scope != SCOPE and not (attributes.keys() & _OWN):
+        if span.scope != SCOPE and _OWN.isdisjoint(attributes):
             return None
         kind = genai.kind_of(attributes, events)
         if kind == "tool":
@@ -56,12 +56,10 @@ class PydanticAi:
             attributes = {**attributes, genai.AGENT: attributes[AGENT]}
         if genai.INPUT in attributes or ALL_MESSAGES not in attributes:
             return genai.read_call(attributes, events, span, "agent", self.name)
-        history = read_messages(attributes[ALL_MESSAGES], "user")
-        given, said = _split(history.messages, genai.text_or_none(attributes.get(FINAL_RESULT)))
-        content = genai.Content(
-            genai.system_of(attributes, given), given, said, truncated=history.truncated
-        )
-        return genai.told(span, "agent", self.name, attributes, content)
+        history, cut = read_messages(attributes[ALL_MESSAGES], "user")
+        given, said = _split(history, genai.text_or_none(attributes.get(FINAL_RESULT)))
+        system = genai.system_of(attributes, given)
+        return genai.told(span, "agent", self.name, attributes, system, given, said, cut)
 
 
 _OWN: Final = frozenset({ARGUMENTS, RESULT, ALL_MESSAGES})

@@ -1,0 +1,136 @@
+"""Picks the attributes that matter out of one payload, in either encoding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from google.protobuf.message import DecodeError
+
+from adapters.otlp import messages, otlp_json, wire
+from adapters.otlp.limits import DecodeLimits
+from adapters.otlp.reader import Origin, SpanReader
+from adapters.otlp.values import ValueReader
+from monitor.errors import MalformedPayload, PayloadTooLarge
+from monitor.model import JsonValue
+
+Attributes: TypeAlias = dict[str, JsonValue]
+Events: TypeAlias = list[tuple[str, Attributes]]
+_ATTRIBUTES_OF_EVENT = frozenset({3})
+_ATTRIBUTES_OF_RESOURCE = frozenset({1})
+
+
+class AttributeReader:
+    """Reads attributes by the keys of a SpanReader and within the limits.
+
+    Raises PayloadTooLarge for what is over a limit of one record.
+    """
+
+    def __init__(self, limits: DecodeLimits, reader: SpanReader) -> None:
+        self.limits = limits
+        self.values = ValueReader(limits)
+        self._reader = reader
+        self._keys = reader.keys
+        self._prefixes = reader.prefixes
+
+    def of_span(self, pairs: Mapping[str, Any]) -> Attributes:
+        """From the attributes of a `Span`, which are a map."""
+        if len(pairs) > self.limits.attributes:
+            raise over("attributes")
+        keys, other = self._keys, self.values.of_span
+        found: Attributes = {}
+        for key in pairs:
+            if key in keys:
+                value = pairs[key]
+                # Nearly every value is a text that is not empty: asking for it first is cheapest.
+                found[key] = value.string_value or other(value)
+        if self._prefixes:
+            for key in pairs:
+                if self._numbered(key):
+                    found[key] = pairs[key].string_value or other(pairs[key])
+        return found
+
+    def check_texts(self, attributes: Attributes) -> Attributes:
+        """The attributes; needed only where one of them can be over `value_bytes` at all."""
+        for value in attributes.values():
+            if isinstance(value, str) and len(value) > self.limits.value_bytes:
+                raise over("value_bytes")
+        return attributes
+
+    def of_list(self, pairs: Sequence[Any]) -> Attributes:
+        """From a protobuf list whose keys are bytes."""
+        if len(pairs) > self.limits.attributes:
+            raise over("attributes")
+        found: Attributes = {}
+        for pair in pairs:
+            key = self.values.text(pair.key)
+            if key in self._keys or self._numbered(key):
+                found[key] = self.values.protobuf(pair.value)
+        return found
+
+    def of_json(self, pairs: list[otlp_json.JsonKeyValue] | None) -> Attributes:
+        """From a JSON list; a later pair of the same key wins, as in a protobuf map."""
+        found: Attributes = {}
+        if pairs is None:
+            return found
+        if len(pairs) > self.limits.attributes:
+            raise over("attributes")
+        for pair in pairs:
+            key = pair.key
+            if key in self._keys or self._numbered(key):
+                found[key] = self.values.json(pair.value)
+        return found
+
+    def events(self, encoded: Sequence[bytes]) -> Events:
+        """From encoded span events. Raises MalformedPayload for what is no event."""
+        if len(encoded) > self.limits.events:
+            raise over("events")
+        found: Events = []
+        for item in encoded:
+            if len(item) > wire.COUNTED_FIRST_BYTES:
+                wire.count_items(item, _ATTRIBUTES_OF_EVENT, self.limits.items)
+            try:
+                event = messages.Event.FromString(item)
+            except DecodeError as error:
+                raise MalformedPayload("an event is not protobuf") from error
+            found.append((self.values.text(event.name), self.of_list(event.attributes)))
+        return found
+
+    def json_events(self, events: list[otlp_json.JsonEvent] | None) -> Events:
+        """From span events in JSON."""
+        if events is None:
+            return []
+        if len(events) > self.limits.events:
+            raise over("events")
+        return [(event.name or "", self.of_json(event.attributes)) for event in events]
+
+    def json_origin(self, group: otlp_json.JsonGroup) -> Origin:
+        """What the resource and scope say for all their records."""
+        return self._reader.origin(self.of_json(group.resource), group.scope)
+
+    def origin(self, group: wire.Group) -> Origin:
+        """The same, from their encoded messages. Raises MalformedPayload."""
+        for head in (group.resource, group.scope):
+            if len(head) > wire.COUNTED_FIRST_BYTES:
+                wire.count_items(head, _ATTRIBUTES_OF_RESOURCE, self.limits.items)
+        try:
+            resource = messages.Resource.FromString(group.resource)
+            scope = messages.Scope.FromString(group.scope)
+        except DecodeError as error:
+            raise MalformedPayload("a resource or scope is not protobuf") from error
+        attributes = self.of_list(resource.attributes)
+        return self._reader.origin(attributes, self.values.text(scope.name))
+
+    def _numbered(self, key: str) -> bool:
+        if not self._prefixes or not key.startswith(self._prefixes):
+            return False
+        # A number this high would make a reader allocate what no span holds.
+        limit = self.limits.index
+        if any(part.isdecimal() and int(part[:10]) > limit for part in key.split(".")):
+            raise over("index")
+        return True
+
+
+def over(limit: str) -> PayloadTooLarge:
+    """A record beyond a limit."""
+    return PayloadTooLarge(f"it is beyond the limit `{limit}`", limit)
