@@ -24,7 +24,7 @@ from monitor.model import (
 )
 
 
-class Part(msgspec.Struct, frozen=True):
+class Part(msgspec.Struct, frozen=True, array_like=True):
     """One invocation's share of an exchange: an agent's run, or a bare client's calls."""
 
     turns: tuple[Turn, ...]
@@ -42,7 +42,7 @@ class Part(msgspec.Struct, frozen=True):
     end_ns: int
 
 
-class TraceTurns(msgspec.Struct, frozen=True):
+class TraceTurns(msgspec.Struct, frozen=True, array_like=True):
     """All that one trace tells of one conversation."""
 
     parts: tuple[Part, ...]

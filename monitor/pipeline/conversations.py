@@ -9,8 +9,7 @@ from hashlib import blake2b
 import msgspec
 
 from monitor.assembly.conversation import conversation_of
-from monitor.assembly.segments import Segment
-from monitor.assembly.turns import TraceTurns, trace_turns
+from monitor.assembly.turns import TraceTurns
 from monitor.codec import encode_report
 from monitor.pipeline.cache import Live, LiveConversations
 from monitor.pipeline.deadlines import Deadlines
@@ -52,7 +51,7 @@ class ConversationStage:
         for name in closed.left:
             self._detach(name, closed.trace_id)
         counts["dropped:no_agent"] += closed.fresh[""]
-        taken = [self._take(closed, segment, now, counts) for segment in closed.segments]
+        taken = [self._take(closed, name, now, counts) for name in closed.turns]
         if taken and not any(taken):
             self._traces.forget(closed.trace_id, remember=True)
 
@@ -107,12 +106,9 @@ class ConversationStage:
         """Put what changed on the shelf."""
         self._live.save()
 
-    def _take(
-        self, closed: ClosedTrace, segment: Segment, now: float, counts: Counter[str]
-    ) -> bool:
-        name, trace_id = segment.conversation_id, closed.trace_id
-        fresh = closed.fresh[name]
-        live = self._live.find(name) or self._begin(name, now, synthetic=segment.synthetic)
+    def _take(self, closed: ClosedTrace, name: str, now: float, counts: Counter[str]) -> bool:
+        trace_id, fresh = closed.trace_id, closed.fresh[name]
+        live = self._live.find(name) or self._begin(name, now)
         record = live.record
         if record.phase == "gone":
             counts["late"] += fresh
@@ -124,22 +120,22 @@ class ConversationStage:
             counts["dropped:traces_per_conversation"] += fresh
             return False
         counts["attached"] += fresh
-        turns = trace_turns(segment)
+        turns = closed.turns[name]
         if not closed.again:
             counts["skew"] += turns.skewed
-        starts = (span.start_ns for span in segment.spans if span.start_ns)
-        record.traces[trace_id] = (min(starts, default=0), closed.stored_bytes)
+        record.traces[trace_id] = (closed.start_ns, closed.stored_bytes)
         record.seen_at = max(record.seen_at, closed.seen_at)
-        record.synthetic = segment.synthetic
+        record.synthetic = name in closed.synthetic
         self._live.put_turns(live, trace_id, turns)
+        self._shelf.keep_turns(trace_id, name, turns)
         self._raised[name] = None
         if record.phase == "open":
             self._schedule(live)
         self._trim(live, counts)
         return True
 
-    def _begin(self, name: str, now: float, *, synthetic: bool) -> Live:
-        record = ConversationRecord(name, synthetic=synthetic, opened_at=now, seen_at=now)
+    def _begin(self, name: str, now: float) -> Live:
+        record = ConversationRecord(name, opened_at=now, seen_at=now)
         self.open_conversations += 1
         live = self._live.add(record)
         self._schedule(live)
@@ -151,6 +147,7 @@ class ConversationStage:
             return
         live.record.traces.pop(trace_id, None)
         self._live.drop_turns(live, trace_id)
+        self._shelf.drop_turns(trace_id, name)
         self._raised[name] = None
 
     def _report(self, live: Live, counts: Counter[str]) -> list[Report]:
@@ -183,8 +180,8 @@ class ConversationStage:
     def _turns(self, live: Live, trace_id: str) -> TraceTurns:
         turns = live.turns.get(trace_id)
         if turns is None:
-            segment = self._traces.segment(trace_id, live.record.conversation_id)
-            turns = trace_turns(segment) if segment is not None else TraceTurns(())
+            stored = self._shelf.turns(trace_id, live.record.conversation_id)
+            turns = stored if stored is not None else TraceTurns(())
             self._live.put_turns(live, trace_id, turns)
         return turns
 
@@ -203,12 +200,14 @@ class ConversationStage:
             if trace_id in record.trimmed:
                 continue
             start_ns, size = record.traces[trace_id]
-            left = self._traces.rewrite(trace_id, trimmed)
+            cut = self._traces.rewrite(trace_id, trimmed)
             record.trimmed.append(trace_id)
-            record.traces[trace_id] = (start_ns, left)
+            record.traces[trace_id] = (start_ns, cut.stored_bytes)
+            for name, turns in cut.turns.items():
+                self._shelf.keep_turns(trace_id, name, turns)
             self._live.drop_turns(live, trace_id)
             counts["trimmed_traces"] += 1
-            total -= size - left
+            total -= size - cut.stored_bytes
 
     def _close(self, name: str, now: float) -> None:
         live = self._live.find(name)
@@ -236,6 +235,7 @@ class ConversationStage:
         record.phase, record.unreported = "gone", 0
         for trace_id in record.traces:
             self._live.drop_turns(live, trace_id)
+            self._shelf.drop_turns(trace_id, record.conversation_id)
             if self._all_gone(trace_id):
                 self._traces.forget(trace_id, remember=True)
         self._schedule(live)

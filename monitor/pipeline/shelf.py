@@ -7,6 +7,7 @@ from typing import Final, Literal, TypeVar
 
 import msgspec
 
+from monitor.assembly.turns import TraceTurns
 from monitor.codec import VERSION, decode_spans, encode_spans, reader_of, seal, unseal
 from monitor.model import AgentSpan
 
@@ -16,6 +17,7 @@ CONVERSATION: Final = "c:"
 OPEN_TRACE: Final = "o:"
 PIECE: Final = "p:"
 TRACE: Final = "t:"
+TURNS: Final = "u:"
 
 
 class ConversationRecord(msgspec.Struct, array_like=True):
@@ -119,6 +121,19 @@ class Shelf:
         """Forget the record."""
         self._changed[TRACE + trace_id] = None
 
+    def turns(self, trace_id: str, conversation_id: str) -> TraceTurns | None:
+        """What a closed trace tells of a conversation, if it is kept."""
+        data = self._get(f"{TURNS}{trace_id}:{conversation_id}")
+        return None if data is None else unseal(b"U", data, _TURNS)
+
+    def keep_turns(self, trace_id: str, conversation_id: str, turns: TraceTurns) -> None:
+        """Put what a closed trace tells of a conversation."""
+        self._changed[f"{TURNS}{trace_id}:{conversation_id}"] = seal(b"U", turns)
+
+    def drop_turns(self, trace_id: str, conversation_id: str) -> None:
+        """Forget what a closed trace tells of a conversation."""
+        self._changed[f"{TURNS}{trace_id}:{conversation_id}"] = None
+
     def open_trace(self, trace_id: str) -> OpenTraceRecord:
         """The open trace's record; it must be there."""
         data = self._get(OPEN_TRACE + trace_id) or b""
@@ -152,3 +167,4 @@ class Shelf:
 _CONVERSATIONS: Final = {VERSION: reader_of(ConversationRecord)}
 _OPEN_TRACES: Final = {VERSION: reader_of(OpenTraceRecord)}
 _TRACES: Final = {VERSION: reader_of(TraceRecord)}
+_TURNS: Final = {VERSION: reader_of(TraceTurns)}

@@ -8,6 +8,7 @@ from typing import Final
 
 from monitor.assembly.segments import AGENTIC, Segment, segments_of
 from monitor.assembly.spans import SpanSet
+from monitor.assembly.turns import trace_turns
 from monitor.codec import decode_spans, encode_spans
 from monitor.model import AgentSpan, Message
 from monitor.pipeline.deadlines import Deadlines
@@ -22,7 +23,11 @@ class ClosedTrace:
 
     def __init__(self, trace_id: str, segments: tuple[Segment, ...], seen_at: float) -> None:
         self.trace_id = trace_id
-        self.segments = segments
+        self.turns = {part.conversation_id: trace_turns(part) for part in segments}
+        """What the trace tells, by conversation."""
+        self.synthetic = {part.conversation_id for part in segments if part.synthetic}
+        starts = [span.start_ns for part in segments for span in part.spans if span.start_ns]
+        self.start_ns = min(starts, default=0)
         self.seen_at = seen_at
         self.fresh: dict[str, int] = {}
         """Deliveries since the last close, by conversation."""
@@ -94,23 +99,16 @@ class TraceStage:
                 trace.unsaved = []
         self._unsaved = {}
 
-    def segment(self, trace_id: str, conversation_id: str) -> Segment | None:
-        """A closed trace's part of a conversation, from the shelf."""
-        record = self._shelf.trace(trace_id)
-        if record is None or record.spans is None:
-            return None
-        segments = segments_of(trace_id, SpanSet(decode_spans(record.spans)).merged())
-        found = (part for part in segments if part.conversation_id == conversation_id)
-        return next(found, None)
-
-    def rewrite(self, trace_id: str, change: Callable[[AgentSpan], AgentSpan]) -> int:
-        """Replace a closed trace's spans by changed ones; the bytes that are kept of it."""
+    def rewrite(self, trace_id: str, change: Callable[[AgentSpan], AgentSpan]) -> ClosedTrace:
+        """Replace a closed trace's spans by changed ones, and tell the trace anew."""
         self._dormant.pop(trace_id, None)
-        record = self._shelf.trace(trace_id)
-        if record is None or record.spans is None:
-            return 0
-        record.spans = encode_spans([change(span) for span in decode_spans(record.spans)])
-        return self._shelf.keep_trace(trace_id, record)
+        record = self._shelf.trace(trace_id) or TraceRecord(())
+        spans = [change(span) for span in decode_spans(record.spans)] if record.spans else []
+        record.spans = encode_spans(spans)
+        segments = segments_of(trace_id, SpanSet(spans).merged())
+        closed = ClosedTrace(trace_id, segments, record.seen_at)
+        closed.stored_bytes = self._shelf.keep_trace(trace_id, record)
+        return closed
 
     def forget(self, trace_id: str, *, remember: bool) -> None:
         """Give up a closed trace's spans; remembered, what still comes for it is late."""
@@ -174,15 +172,16 @@ class TraceStage:
         trace = self._open.pop(trace_id)
         self._text_bytes -= trace.text_bytes
         self.open_spans -= sum(trace.fresh.values())
-        closed = ClosedTrace(trace_id, segments_of(trace_id, trace.spans.merged()), trace.seen_at)
+        segments = segments_of(trace_id, trace.spans.merged())
+        closed = ClosedTrace(trace_id, segments, trace.seen_at)
         closed.again = bool(trace.conversations)
         left = dict(trace.fresh)
-        for segment in closed.segments:
+        for segment in segments:
             closed.fresh[segment.conversation_id] = sum(
                 left.pop(span.span_id, 0) for span in segment.spans
             )
         closed.fresh[""] = sum(left.values())
-        names = tuple(segment.conversation_id for segment in closed.segments)
+        names = tuple(closed.turns)
         closed.left = tuple(name for name in trace.conversations if name not in names)
         if trace.pieces:
             self._shelf.drop_open_trace(trace_id, trace.pieces)
