@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from monitor.model import ActionTurn, Conversation
 from monitor.scoring.assignment import assign
-from monitor.scoring.distance import FREE, GAP, NEVER, Distance
+from monitor.scoring.distance import GAP, NEVER, Distance
 from monitor.scoring.placement import Slot, placed
 from monitor.verdict import ExpectedAction, ExpectedTurn, Reference
 
@@ -47,7 +47,8 @@ def align(
         if isinstance(turn, ActionTurn) and covers(turn)
     }
     partners = _found(conversation, reference, distance, sorted(covered))
-    covered -= _free(conversation, partners, covered, distance)
+    # Surplus calls that cost nothing: retried after an error, a repeated read, a sub-agent's.
+    covered -= {i for i in covered if partners[i] is None and i in distance.needless}
     return placed(conversation, reference, partners, covered)
 
 
@@ -157,15 +158,3 @@ def _traced(costs: _Costs, gaps: _Costs, best: _Costs) -> list[tuple[int, int]]:
         else:
             row -= 1
     return pairs
-
-
-def _free(
-    conversation: Conversation,
-    partners: Sequence[int | None],
-    covered: set[int],
-    distance: Distance,
-) -> set[int]:
-    """Surplus calls that cost nothing: retried after an error, a repeated read, a sub-agent's."""
-    surplus = [index for index in sorted(covered) if partners[index] is None]
-    gaps = distance.gaps(surplus)
-    return {index for index, gap in zip(surplus, gaps, strict=True) if gap <= FREE}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import islice, pairwise
 from typing import Final
 
@@ -13,14 +14,16 @@ import numpy.typing as npt
 from monitor.model import ActionTurn, Conversation, JsonValue, Turn
 from monitor.references.contracts import ToolContracts
 from monitor.scoring.structure import Names, structural_finding
-from monitor.scoring.values import canonical, leaves, plain
+from monitor.scoring.values import canonical, leaves, plain, same
 from monitor.scoring.words import tokens
 from monitor.verdict import ExpectedAction, ExpectedTurn
 
 GAP: Final = 0.5
 """Cost of an expected turn that nothing answers, and of a turn that answers nothing."""
 FREE: Final = 0.05
-"""Cost of leaving out a call that needs no partner, such as one that was retried."""
+"""Cost of leaving out a call that cannot have a partner."""
+NEEDLESS: Final = 0.45
+"""Cost of leaving out a call that needs no partner; it can still stand in another's place."""
 NEVER: Final = 1e6
 """Cost of pairing a call with a reply; finite, so that sums stay ordered."""
 _ARGUMENTS: Final = (0.1, 0.4)
@@ -57,7 +60,6 @@ class Distance:
         self._turns = conversation.turns
         self._expected = expected
         self._contracts = contracts
-        self._needless: set[int] | None = None
 
     def matrix(self, rows: Sequence[int], columns: Sequence[int]) -> _Costs:
         """Distances of expected turns (rows) to actual turns (columns), in [0, 1] or NEVER."""
@@ -78,25 +80,28 @@ class Distance:
 
     def gaps(self, columns: Sequence[int]) -> _Costs:
         """What it costs to leave each of the turns without a partner."""
-        if self._needless is None:
-            self._needless = self._without_need()
-        return np.array([FREE if column in self._needless else GAP for column in columns])
+        return np.array([self.needless.get(column, GAP) for column in columns])
 
-    def _without_need(self) -> set[int]:
-        """Calls that need no partner: retried after an error, a repeated read, a sub-agent's."""
+    @cached_property
+    def needless(self) -> dict[int, float]:
+        """What it costs to leave out the calls that need no partner.
+
+        These are a sub-agent's calls, calls that were retried after an error, repeated reads.
+        """
         calls = [(i, turn) for i, turn in enumerate(self._turns) if isinstance(turn, ActionTurn)]
-        needless = {i for i, turn in calls if turn.depth > 0}
+        costs = {i: FREE for i, turn in calls if turn.depth > 0}
         for (i, turn), (_, after) in pairwise(calls):
             again = (after.call.name, after.exchange) == (turn.call.name, turn.exchange)
             if turn.error_type is not None and again:
-                needless.add(i)
+                alike = same(turn.call.arguments, after.call.arguments)
+                costs.setdefault(i, FREE if alike else NEEDLESS)
         seen: set[tuple[str, JsonValue]] = set()
         for i, turn in calls:
             key = (turn.call.name, canonical(turn.call.arguments))
             if key in seen and reads(turn.call.name, self._contracts):
-                needless.add(i)
+                costs.setdefault(i, NEEDLESS)
             seen.add(key)
-        return needless
+        return costs
 
     def _ranges(self, rows: Sequence[int], columns: Sequence[int]) -> tuple[_Costs, _Costs]:
         """Lowest and highest distance of each pair, by the names alone."""
