@@ -7,14 +7,14 @@ release that writes version n+1 can go on reading version n.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 from zlib import crc32
 
 import msgspec
 
 from monitor.errors import StateError
-from monitor.model import AgentSpan, Conversation, Message, ToolDefinition
+from monitor.model import AgentSpan, Conversation, Message
 from monitor.verdict import Report
 
 T = TypeVar("T")
@@ -25,32 +25,53 @@ SPANS: Final = b"s"
 CONVERSATION: Final = b"c"
 REPORT: Final = b"r"
 VERSION: Final = 1
+SHORT_HISTORY: Final = 2
+"""Histories of no more messages are written where they stand."""
 _BIG_INTEGER: Final = 1
 
 _PUBLISHED: Final = tuple(name for name in Report.__struct_fields__ if name != "started_s")
 
 
-class Packed(msgspec.Struct, frozen=True, array_like=True):
-    """Spans with every message, tool list and system prompt written once.
+class _Repeats(msgspec.Struct, frozen=True, array_like=True):
+    """What of one span stands elsewhere in the record."""
 
-    Model calls repeat their history; without the tables a conversation's bytes would grow with
-    the square of its length. In a span's place a table's index stands.
+    messages_in: tuple[int, ...] | None = None
+    """Numbers of messages; None: they stand in the span."""
+    tools_of: int = -1
+    """Number of the span that has the same tool definitions; -1: they stand in the span."""
+    system_of: int = -1
+
+
+class _Spans(msgspec.Struct, frozen=True, array_like=True):
+    """Spans, with what model calls repeat written once.
+
+    A call may repeat its whole history; without the table a conversation's bytes would grow with
+    the square of its length.
     """
 
-    spans: tuple[tuple[AgentSpan, tuple[int, ...] | None, tuple[int, ...] | None, int, int], ...]
-    messages: tuple[Message, ...]
-    tools: tuple[tuple[ToolDefinition, ...], ...]
-    systems: tuple[str, ...]
+    spans: list[AgentSpan]
+    messages: tuple[Message, ...] = ()
+    repeats: dict[int, _Repeats] = {}
 
 
 def encode_spans(spans: Sequence[AgentSpan]) -> bytes:
     """Spans as one record of a spool, topic or state store, in their order."""
-    return seal(SPANS, _pack(spans))
+    return seal(SPANS, _without_repeats(spans))
+
+
+def encode_span(span: AgentSpan) -> bytes:
+    """One span as a row of `encode_rows`. Equal spans give equal bytes."""
+    return _to_bytes(span)
+
+
+def encode_rows(rows: Sequence[bytes]) -> bytes:
+    """Spans that were encoded one by one, as the same kind of record; repeats are kept."""
+    return seal(SPANS, ([msgspec.Raw(row) for row in rows],))
 
 
 def decode_spans(data: bytes) -> list[AgentSpan]:
     """The spans of `encode_spans`. Raises StateError."""
-    return _unpack(unseal(SPANS, data, _SPAN_READERS))
+    return unseal(SPANS, data, _SPAN_READERS)
 
 
 def encode_conversation(conversation: Conversation) -> bytes:
@@ -131,70 +152,63 @@ def _checksum(body: bytes) -> bytes:
     return crc32(body).to_bytes(4, "big")[1:]
 
 
-class _Table:
-    """Values seen so far and their numbers."""
-
-    def __init__(self) -> None:
-        self.values: list[Any] = []
-        self._numbers: dict[Any, list[int]] = {}
-
-    def number(self, key: object, value: object) -> int:
-        """The value's number; `key` is hashable and equal for equal values."""
-        numbers = self._numbers.setdefault(key, [])
-        for number in numbers:
-            if self.values[number] == value:
-                return number
-        numbers.append(len(self.values))
-        self.values.append(value)
-        return numbers[-1]
-
-
-def _pack(spans: Iterable[AgentSpan]) -> Packed:
-    messages, tools, systems = _Table(), _Table(), _Table()
-
-    def numbers(given: tuple[Message, ...] | None) -> tuple[int, ...] | None:
-        if given is None:
-            return None
-        return tuple(
-            [messages.number((m.role, m.text, len(m.calls), len(m.results)), m) for m in given]
-        )
-
-    rows = []
-    for span in spans:
-        slim = span
-        into, out, tool, system = numbers(span.messages_in), numbers(span.messages_out), -1, -1
-        if span.tool_definitions is not None:
-            key = tuple(definition.name for definition in span.tool_definitions)
-            tool = tools.number(key, span.tool_definitions)
-        if span.system is not None:
-            system = systems.number(span.system, span.system)
-        if into is not None or out is not None or tool >= 0 or system >= 0:
-            slim = _without_tables(span)
-        rows.append((slim, into, out, tool, system))
-    return Packed(tuple(rows), tuple(messages.values), tuple(tools.values), tuple(systems.values))
+def _without_repeats(spans: Sequence[AgentSpan]) -> _Spans:
+    kept: list[AgentSpan] = []
+    table: dict[tuple[str, str | None, int, int], list[int]] = {}
+    messages: list[Message] = []
+    repeats: dict[int, _Repeats] = {}
+    tools_at = system_at = -1
+    for number, span in enumerate(spans):
+        changes: dict[str, Any] = {}
+        history, tools_of, system_of = None, -1, -1
+        if span.messages_in is not None and len(span.messages_in) > SHORT_HISTORY:
+            history = tuple([_number(m, messages, table) for m in span.messages_in])
+            changes["messages_in"] = None
+        if span.tool_definitions:
+            if tools_at >= 0 and spans[tools_at].tool_definitions == span.tool_definitions:
+                tools_of, changes["tool_definitions"] = tools_at, None
+            else:
+                tools_at = number
+        if span.system:
+            if system_at >= 0 and spans[system_at].system == span.system:
+                system_of, changes["system"] = system_at, None
+            else:
+                system_at = number
+        if changes:
+            span = msgspec.structs.replace(span, **changes)
+            repeats[number] = _Repeats(history, tools_of, system_of)
+        kept.append(span)
+    return _Spans(kept, tuple(messages), repeats)
 
 
-def _without_tables(span: AgentSpan) -> AgentSpan:
-    return msgspec.structs.replace(
-        span, messages_in=None, messages_out=None, tool_definitions=None, system=None
-    )
+def _number(
+    message: Message,
+    messages: list[Message],
+    table: dict[tuple[str, str | None, int, int], list[int]],
+) -> int:
+    """The message's number in the table, where it is put if it is new."""
+    key = (message.role, message.text, len(message.calls), len(message.results))
+    numbers = table.setdefault(key, [])
+    for number in numbers:
+        if messages[number] == message:
+            return number
+    numbers.append(len(messages))
+    messages.append(message)
+    return numbers[-1]
 
 
-def _unpack(packed: Packed) -> list[AgentSpan]:
-    messages, spans = packed.messages, []
-    for slim, into, out, tool, system in packed.spans:
-        if into is None and out is None and tool < 0 and system < 0:
-            spans.append(slim)
-            continue
-        spans.append(
-            msgspec.structs.replace(
-                slim,
-                messages_in=None if into is None else tuple([messages[n] for n in into]),
-                messages_out=None if out is None else tuple([messages[n] for n in out]),
-                tool_definitions=None if tool < 0 else packed.tools[tool],
-                system=None if system < 0 else packed.systems[system],
-            )
-        )
+def _read_spans(body: bytes) -> list[AgentSpan]:
+    record = _SPANS.decode(body)
+    spans = record.spans
+    for number, repeat in record.repeats.items():
+        changes: dict[str, Any] = {}
+        if repeat.messages_in is not None:
+            changes["messages_in"] = tuple([record.messages[n] for n in repeat.messages_in])
+        if repeat.tools_of >= 0:
+            changes["tool_definitions"] = spans[repeat.tools_of].tool_definitions
+        if repeat.system_of >= 0:
+            changes["system"] = spans[repeat.system_of].system
+        spans[number] = msgspec.structs.replace(spans[number], **changes)
     return spans
 
 
@@ -246,6 +260,7 @@ def _extension(code: int, data: memoryview) -> Any:
 
 _PACK: Final = msgspec.msgpack.Encoder()
 _LINE: Final = msgspec.json.Encoder(order="deterministic")
-_SPAN_READERS: Final = {VERSION: reader_of(Packed)}
+_SPANS: Final = msgspec.msgpack.Decoder(_Spans, ext_hook=_extension)
+_SPAN_READERS: Final = {VERSION: _read_spans}
 _CONVERSATION_READERS: Final = {VERSION: reader_of(Conversation)}
 _REPORT_READERS: Final = {VERSION: reader_of(Report)}

@@ -21,7 +21,8 @@ class SpanSet:
 
     def __init__(self, spans: Iterable[AgentSpan] = ()) -> None:
         self._spans: dict[str, AgentSpan] = {}
-        self._details: dict[str, list[AgentSpan]] = {}
+        self._encoded: dict[str, bytes] = {}
+        self._details: dict[str, dict[bytes, AgentSpan]] = {}
         self._detail_count = 0
         for span in spans:
             self.add(span)
@@ -33,42 +34,45 @@ class SpanSet:
         """Spans, then details, as they were delivered: unmerged."""
         yield from self._spans.values()
         for details in self._details.values():
-            yield from details
+            yield from details.values()
 
-    def add(self, span: AgentSpan) -> Arrival:
-        """Take one span in. `conflict`: same identity, other content; the fuller one is kept."""
+    def add(self, span: AgentSpan, encoded: bytes | None = None) -> Arrival:
+        """Take one span in. `conflict`: same identity, other content; the fuller one is kept.
+
+        `encoded` is equal for equal spans only; a caller that has it saves the work.
+        """
+        new = _encoded(span) if encoded is None else encoded
         if span.detail:
-            return self._add_detail(span)
-        known = self._spans.get(span.span_id)
+            return self._add_detail(span, new)
+        name = span.span_id
+        known = self._spans.get(name)
         if known is None:
-            self._spans[span.span_id] = span
+            self._spans[name], self._encoded[name] = span, new
             return "new"
-        old, new = _encoded(known), _encoded(span)
+        old = self._encoded[name]
         if old == new:
             return "duplicate"
         if (span.end_ns, len(new), new) > (known.end_ns, len(old), old):
-            self._spans[span.span_id] = span
+            self._spans[name], self._encoded[name] = span, new
         return "conflict"
+
+    def rows(self) -> list[bytes]:
+        """Every span and detail, encoded."""
+        rows = list(self._encoded.values())
+        for details in self._details.values():
+            rows += details
+        return rows
 
     def knows(self, span_id: str) -> bool:
         """Whether a span, not only a detail of one, has this id."""
         return span_id in self._spans
 
-    def remove(self, span_ids: Iterable[str]) -> None:
-        """Forget spans and their details."""
-        for span_id in span_ids:
-            self._spans.pop(span_id, None)
-            self._detail_count -= len(self._details.pop(span_id, ()))
-
-    def delivered(self, span_id: str) -> int:
-        """How many deliveries stand behind a merged span: itself and its details."""
-        return (span_id in self._spans) + len(self._details.get(span_id, ()))
-
     def merged(self) -> list[AgentSpan]:
         """Every span with its details merged in, by start time and span id."""
         if self._details:
             whole = dict(self._spans)
-            for span_id, details in self._details.items():
+            for span_id, found in self._details.items():
+                details = [found[key] for key in sorted(found)]
                 whole[span_id] = _with_details(self._spans.get(span_id), details)
             spans = list(whole.values())
         else:
@@ -76,12 +80,11 @@ class SpanSet:
         spans.sort(key=lambda span: (span.start_ns, span.span_id))
         return spans
 
-    def _add_detail(self, span: AgentSpan) -> Arrival:
-        details = self._details.setdefault(span.span_id, [])
-        new = _encoded(span)
-        if any(_encoded(known) == new for known in details):
+    def _add_detail(self, span: AgentSpan, encoded: bytes) -> Arrival:
+        details = self._details.setdefault(span.span_id, {})
+        if encoded in details:
             return "duplicate"
-        details.append(span)
+        details[encoded] = span
         self._detail_count += 1
         return "new"
 
@@ -95,7 +98,7 @@ def _encoded(span: AgentSpan) -> bytes:
 
 def _with_details(span: AgentSpan | None, details: list[AgentSpan]) -> AgentSpan:
     """The span with what it does not know filled from its details; a detail alone stands in."""
-    ordered = sorted(details, key=lambda detail: (detail.start_ns, _encoded(detail)))
+    ordered = sorted(details, key=lambda detail: detail.start_ns)
     if span is None:
         span, *ordered = ordered
         span = msgspec.structs.replace(span, detail=False)

@@ -50,7 +50,7 @@ class ConversationStage:
         """Take a complete trace in, in place of what was known of it before."""
         for name in closed.left:
             self._detach(name, closed.trace_id)
-        counts["dropped:no_agent"] += closed.fresh[""]
+        counts["dropped:no_agent"] += closed.unclaimed
         taken = [self._take(closed, name, now, counts) for name in closed.turns]
         if taken and not any(taken):
             self._traces.forget(closed.trace_id, remember=True)

@@ -27,16 +27,16 @@ class PipelineLimits(msgspec.Struct, frozen=True):
     """How long afterwards its spans are known as late instead of opening it anew."""
     spans_per_trace: int = 10_000
     """`dropped:spans_per_trace` beyond it."""
-    text_per_trace_bytes: int = 4 * MIB
-    """`dropped:text_per_trace` beyond it; a repeated history counts each time."""
+    bytes_per_trace: int = 16 * MIB
+    """In memory while it is open, a repeated history each time. `dropped:bytes_per_trace`."""
     text_per_conversation_bytes: int = MIB
     """Beyond it, text of the oldest traces is cut and marked: `trimmed_traces`."""
     traces_per_conversation: int = 2_000
     """`dropped:traces_per_conversation` beyond it: a constant id names no conversation."""
     open_traces: int = 20_000
     """Beyond it, the trace next in line is closed: `early:open_traces`."""
-    open_text_bytes: int = 64 * MIB
-    """Text of all open traces; beyond it, the next in line is closed: `early:open_text`."""
+    open_bytes: int = 96 * MIB
+    """In memory for all open traces; beyond it, the next in line is closed: `early:open_bytes`."""
     open_conversations: int = 50_000
     """Beyond it, the conversation next in line is closed: `early:open_conversations`."""
     remembered_conversations: int = 50_000

@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeVar
 import msgspec
 
 from monitor.assembly.turns import TraceTurns
-from monitor.codec import VERSION, decode_spans, encode_spans, reader_of, seal, unseal
+from monitor.codec import VERSION, decode_spans, encode_rows, reader_of, seal, unseal
 from monitor.model import AgentSpan
 
 T = TypeVar("T")
@@ -139,12 +139,10 @@ class Shelf:
         data = self._get(OPEN_TRACE + trace_id) or b""
         return unseal(b"O", data, _OPEN_TRACES)
 
-    def keep_open_trace(
-        self, trace_id: str, record: OpenTraceRecord, spans: list[AgentSpan]
-    ) -> None:
+    def keep_open_trace(self, trace_id: str, record: OpenTraceRecord, rows: list[bytes]) -> None:
         """Put the record with its newest piece."""
-        if spans:
-            self._changed[f"{PIECE}{trace_id}:{record.pieces - 1}"] = encode_spans(spans)
+        if rows:
+            self._changed[f"{PIECE}{trace_id}:{record.pieces - 1}"] = encode_rows(rows)
         self._changed[OPEN_TRACE + trace_id] = seal(b"O", record)
 
     def pieces(self, trace_id: str, count: int) -> Iterator[AgentSpan]:

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from monitor.assembly.segments import AGENTIC, Segment, segments_of
-from monitor.assembly.spans import SpanSet
+from monitor.assembly.spans import Arrival, SpanSet
 from monitor.assembly.turns import trace_turns
-from monitor.codec import decode_spans, encode_spans
-from monitor.model import AgentSpan, Message
+from monitor.codec import (
+    SHORT_HISTORY,
+    decode_spans,
+    encode_rows,
+    encode_span,
+    encode_spans,
+)
+from monitor.model import AgentSpan, ToolDefinition
 from monitor.pipeline.deadlines import Deadlines
 from monitor.pipeline.limits import PipelineLimits
 from monitor.pipeline.shelf import OPEN_TRACE, OpenTraceRecord, Shelf, TraceRecord
 
 DORMANT_TRACES: Final = 64
+SPAN_BYTES: Final = 1_500
+"""Rough size of a span in memory beside its content, which stands there decoded and encoded."""
 
 
 class ClosedTrace:
@@ -31,6 +39,8 @@ class ClosedTrace:
         self.seen_at = seen_at
         self.fresh: dict[str, int] = {}
         """Deliveries since the last close, by conversation."""
+        self.unclaimed = 0
+        """Deliveries since the last close that belong to no conversation."""
         self.left: tuple[str, ...] = ()
         """Conversations that the trace was part of at its last close, and no longer is."""
         self.again = False
@@ -48,22 +58,27 @@ class TraceStage:
         self._dormant: OrderedDict[str, _Trace] = OrderedDict()
         self._unsaved: dict[str, None] = {}
         self._deadlines = Deadlines(self._deadline_of)
-        self._text_bytes = 0
+        self._held_bytes = 0
         self.open_spans = 0
         for trace_id in shelf.keys(OPEN_TRACE):
             self._reopen_stored(trace_id)
 
-    def observe(self, spans: Iterable[AgentSpan], now: float, counts: Counter[str]) -> None:
+    def observe(self, spans: Sequence[AgentSpan], now: float, counts: Counter[str]) -> None:
         """Take spans in; each is counted by its outcome, or is open until its trace closes."""
+        counts["accepted"] += len(spans)
         touched: dict[str, _Trace] = {}
         for span in spans:
-            counts["accepted"] += 1
-            trace = touched.get(span.trace_id) or self._find(span.trace_id, now)
+            trace = touched.get(span.trace_id)
             if trace is None:
-                counts["late"] += 1
-                continue
-            touched[span.trace_id] = trace
-            self._add(trace, span, counts)
+                trace = self._find(span.trace_id, now)
+                if trace is None:
+                    counts["late"] += 1
+                    continue
+                touched[span.trace_id] = trace
+            outcome = self._add(trace, span)
+            if outcome is not None:
+                counts[outcome] += 1
+                counts["conflict"] += outcome == "duplicate" and trace.conflicting
         for trace_id, trace in touched.items():
             if trace.unsaved:
                 trace.seen_at = now
@@ -74,8 +89,8 @@ class TraceStage:
         """The limit under which a trace must close before its time, if one bites."""
         if len(self._open) > self._limits.open_traces:
             return "open_traces"
-        if self._text_bytes > self._limits.open_text_bytes:
-            return "open_text"
+        if self._held_bytes > self._limits.open_bytes:
+            return "open_bytes"
         return None
 
     def close_next(self, now: float | None = None) -> ClosedTrace | None:
@@ -141,53 +156,53 @@ class TraceStage:
             self._dormant.popitem(last=False)
         return trace
 
-    def _add(self, trace: _Trace, span: AgentSpan, counts: Counter[str]) -> None:
-        limits = self._limits
+    def _add(self, trace: _Trace, span: AgentSpan) -> str | None:
+        """The span's outcome, if it has one already; None: it is open."""
+        limits, row = self._limits, encode_span(span)
+        size = SPAN_BYTES + 2 * len(row)
+        if trace.held_bytes + size > limits.bytes_per_trace:
+            return "dropped:bytes_per_trace"
         if len(trace.spans) >= limits.spans_per_trace and not trace.spans.knows(span.span_id):
-            counts["dropped:spans_per_trace"] += 1
-            return
-        size = text_bytes(span)
-        if trace.text_bytes + size > limits.text_per_trace_bytes:
-            counts["dropped:text_per_trace"] += 1
-            return
-        arrival = trace.spans.add(span)
+            return "dropped:spans_per_trace"
+        arrival = trace.spans.add(span, row)
+        trace.conflicting = arrival == "conflict"
         if arrival == "duplicate":
-            counts["duplicate"] += 1
-            return
-        if trace.trace_id not in self._open:
+            return "duplicate"
+        if not trace.open:
+            trace.open = True
             self._dormant.pop(trace.trace_id, None)
             self._open[trace.trace_id] = trace
-            self._text_bytes += trace.text_bytes
-        trace.unsaved.append(span)
+            self._held_bytes += trace.held_bytes
+        trace.unsaved.append(row)
         trace.note(span, size)
-        self._text_bytes += size
-        if arrival == "conflict":
-            counts["duplicate"] += 1
-            counts["conflict"] += 1
-            return
+        self._held_bytes += size
+        if trace.conflicting:
+            return "duplicate"
         trace.fresh[span.span_id] = trace.fresh.get(span.span_id, 0) + 1
         self.open_spans += 1
+        return None
 
     def _close(self, trace_id: str) -> ClosedTrace:
         trace = self._open.pop(trace_id)
-        self._text_bytes -= trace.text_bytes
-        self.open_spans -= sum(trace.fresh.values())
+        trace.open = False
+        self._held_bytes -= trace.held_bytes
+        left = trace.fresh
+        self.open_spans -= sum(left.values())
         segments = segments_of(trace_id, trace.spans.merged())
         closed = ClosedTrace(trace_id, segments, trace.seen_at)
-        closed.again = bool(trace.conversations)
-        left = dict(trace.fresh)
         for segment in segments:
-            closed.fresh[segment.conversation_id] = sum(
-                left.pop(span.span_id, 0) for span in segment.spans
-            )
-        closed.fresh[""] = sum(left.values())
+            fresh = 0
+            for span in segment.spans:
+                fresh += left.pop(span.span_id, 0)
+            closed.fresh[segment.conversation_id] = fresh
+        closed.unclaimed = sum(left.values())
+        closed.again = bool(trace.conversations)
         names = tuple(closed.turns)
-        closed.left = tuple(name for name in trace.conversations if name not in names)
+        closed.left = tuple([name for name in trace.conversations if name not in names])
         if trace.pieces:
             self._shelf.drop_open_trace(trace_id, trace.pieces)
         if names:
-            spans = encode_spans(list(trace.spans))
-            record = TraceRecord(names, trace.opened_at, trace.seen_at, spans)
+            record = TraceRecord(names, trace.opened_at, trace.seen_at, trace.encoded())
             closed.stored_bytes = self._shelf.keep_trace(trace_id, record)
         return closed
 
@@ -204,11 +219,11 @@ class TraceStage:
         trace.seen_at, trace.pieces = record.seen_at, record.pieces
         self._open[trace_id] = trace
         for span in self._shelf.pieces(trace_id, record.pieces):
-            trace.note(span, text_bytes(span))
-            if trace.spans.add(span) == "new":
+            if trace.take(span) == "new":
                 trace.fresh[span.span_id] = trace.fresh.get(span.span_id, 0) + 1
+        trace.open = True
         self.open_spans += sum(trace.fresh.values())
-        self._text_bytes += trace.text_bytes
+        self._held_bytes += trace.held_bytes
         self._deadlines.add(trace_id, trace.deadline(self._limits))
 
 
@@ -216,8 +231,9 @@ class _Trace:
     """A trace that collects."""
 
     __slots__ = (
-        *("agentic", "conversations", "fresh", "opened_at", "pieces", "rooted", "seen_at"),
-        *("spans", "text_bytes", "trace_id", "unsaved"),
+        *("agentic", "conflicting", "conversations", "fresh", "held_bytes", "open", "opened_at"),
+        *("pieces", "repeating", "rooted", "seen_at", "spans", "trace_id", "unsaved"),
+        *("_system", "_tools"),
     )
 
     def __init__(self, trace_id: str, now: float) -> None:
@@ -226,59 +242,53 @@ class _Trace:
         self.seen_at = now
         self.spans = SpanSet()
         self.fresh: dict[str, int] = {}
-        self.unsaved: list[AgentSpan] = []
+        """Deliveries since the last close, by span id."""
+        self.unsaved: list[bytes] = []
         self.pieces = 0
-        self.text_bytes = 0
+        self.held_bytes = 0
+        self.open = False
         self.rooted = False
         self.agentic = False
+        self.conflicting = False
+        """The last span differed from one of the same identity."""
+        self.repeating = False
+        """Spans repeat histories, prompts or tools: worth writing these once."""
         self.conversations: tuple[str, ...] = ()
+        self._system: str | None = None
+        self._tools: tuple[ToolDefinition, ...] | None = None
 
     def take_record(self, record: TraceRecord) -> None:
         self.conversations = record.conversations
-        for span in decode_spans(record.spans or b""):
-            self.spans.add(span)
-            self.note(span, text_bytes(span))
+        for span in decode_spans(record.spans) if record.spans else ():
+            self.take(span)
+
+    def take(self, span: AgentSpan) -> Arrival:
+        row = encode_span(span)
+        self.note(span, SPAN_BYTES + 2 * len(row))
+        return self.spans.add(span, row)
 
     def note(self, span: AgentSpan, size: int) -> None:
-        self.text_bytes += size
+        self.held_bytes += size
         if span.parent_id is None and not span.detail:
             self.rooted = True
         if span.kind in AGENTIC:
             self.agentic = True
+        if self.repeating:
+            return
+        given, system, tools = span.messages_in, span.system, span.tool_definitions
+        if given is not None and len(given) > SHORT_HISTORY:
+            self.repeating = True
+        if system is not None:
+            self.repeating = self.repeating or system == self._system
+            self._system = system
+        if tools is not None:
+            self.repeating = self.repeating or tools == self._tools
+            self._tools = tools
+
+    def encoded(self) -> bytes:
+        return encode_spans(list(self.spans)) if self.repeating else encode_rows(self.spans.rows())
 
     def deadline(self, limits: PipelineLimits) -> float:
         # A root in which no agent acts may be the first span of a trace that comes from afar.
         wait = limits.settle_s if self.rooted and self.agentic else limits.quiet_s
         return min(self.seen_at + wait, self.opened_at + max(limits.max_age_s, wait))
-
-
-def text_bytes(span: AgentSpan) -> int:
-    """Rough size of a span's content: enough to bound memory, too cheap to matter."""
-    size = 200 + len(span.system or "")
-    for messages in (span.messages_in, span.messages_out):
-        for message in messages or ():
-            size += _message_bytes(message)
-    if span.call is not None:
-        size += _value_bytes(span.call.arguments)
-    if span.has_result:
-        size += _value_bytes(span.result)
-    return size
-
-
-def _message_bytes(message: Message) -> int:
-    size = 50 + len(message.text or "")
-    for call in message.calls:
-        size += 50 + _value_bytes(call.arguments)
-    for result in message.results:
-        size += 50 + _value_bytes(result.result)
-    return size
-
-
-def _value_bytes(value: object) -> int:
-    if isinstance(value, str):
-        return 50 + len(value)
-    if isinstance(value, dict):
-        return 50 + sum(50 + len(key) + _value_bytes(item) for key, item in value.items())
-    if isinstance(value, list):
-        return 50 + sum(map(_value_bytes, value))
-    return 10
