@@ -95,14 +95,14 @@ class LimitSettings(Section):
     spool_bytes: Bytes = 1024 * 1024 * 1024
     """Accepted and not yet scored; beyond it senders are told to wait."""
     spans_per_trace: Count = 10_000
-    trace_text_bytes: Bytes = 32 * 1024 * 1024
-    """Of one trace; a history that each model call repeats counts each time."""
+    trace_bytes: Bytes = 16 * 1024 * 1024
+    """Of one open trace in memory."""
     traces_per_conversation: Count = 2_000
     conversation_text_bytes: Bytes = 1024 * 1024
     """Beyond it the text of the oldest turns is cut, and marked."""
     open_traces: Count = 20_000
-    open_text_bytes: Bytes = 64 * 1024 * 1024
-    """Text of all open traces."""
+    open_trace_bytes: Bytes = 96 * 1024 * 1024
+    """Of all open traces in memory."""
     open_conversations: Count = 50_000
     cached_state_bytes: Bytes = 24 * 1024 * 1024
     """Decoded open conversations kept in memory; the rest stay in the file."""

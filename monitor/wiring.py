@@ -335,11 +335,11 @@ def _pipeline_limits(settings: Settings) -> PipelineLimits:
         max_age_s=waits.max_age_s,
         late_s=waits.late_s,
         spans_per_trace=limits.spans_per_trace,
-        text_per_trace_bytes=limits.trace_text_bytes,
+        bytes_per_trace=limits.trace_bytes,
         traces_per_conversation=limits.traces_per_conversation,
         text_per_conversation_bytes=limits.conversation_text_bytes,
         open_traces=limits.open_traces,
-        open_text_bytes=limits.open_text_bytes,
+        open_bytes=limits.open_trace_bytes,
         open_conversations=limits.open_conversations,
         cache_bytes=limits.cached_state_bytes,
     )

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Protocol
 
 from monitor.codec import encode_spans
-from monitor.errors import MonitorError, Overloaded
+from monitor.errors import LedgerError, MonitorError, Overloaded
 from monitor.ports import Decoded, Receiver
 from monitor.roles.engine import Batch, Engine
 
@@ -71,6 +71,8 @@ class Health:
     store_failures: int = 0
     writer_failures: int = 0
     last_step_s: float = 0.0
+    fatal: str | None = None
+    """Why the writer had to stop; the process should end."""
 
     def counts(self) -> dict[str, int]:
         """By the names that the catalogue knows."""
@@ -137,7 +139,7 @@ class Embedded:
 
     async def accept(self, decoded: Decoded, payload_bytes: int) -> None:
         """Wait until the decoded spans are durable (port `Accept`)."""
-        if self._stopping.is_set() or self._full(payload_bytes):
+        if self._stopping.is_set() or self.health.fatal or self._full(payload_bytes):
             raise Overloaded("the monitor is at its limit; send again later", RETRY_AFTER_S)
         loop = asyncio.get_running_loop()
         rejections = Counter(rejection.why for rejection in decoded.rejections)
@@ -152,7 +154,7 @@ class Embedded:
 
     def fault(self) -> str | None:
         """What is wrong with the process, for /healthz; None when it works."""
-        if not self._writer.is_alive() and self.health.last_step_s:
+        if self.health.fatal:
             return "the writer has stopped"
         silent_s = self._clock() - self.health.last_step_s
         if self.health.last_step_s and silent_s > STALLED_S:
@@ -171,11 +173,20 @@ class Embedded:
 
     def _write(self) -> None:
         """The writer's loop; the outermost one, so it alone catches everything, and counts."""
+        try:
+            self._write_until_stopped()
+        except MonitorError as error:
+            self.health.fatal = str(error)
+            LOG.error("the writer stops: %s", error)  # noqa: TRY400  an operator reads it
+        while not self._queue.empty():
+            self._queue.get().resolve(Overloaded("the monitor has stopped", RETRY_AFTER_S))
+
+    def _write_until_stopped(self) -> None:
         more = False
         while not (self._stopping.is_set() and self._queue.empty() and not more):
             try:
                 more = self._step(wait_s=0.0 if more else IDLE_WAIT_S)
-            except MonitorError as error:
+            except LedgerError as error:
                 more = self._failed_store(error)
             except Exception as error:  # noqa: BLE001  the outermost loop; counted
                 more = self._failed_step(error)
@@ -238,7 +249,7 @@ class Embedded:
             if self._flush:
                 self._engine.flush(now)
             self._commit(now)
-        except MonitorError as error:
+        except LedgerError as error:
             self._failed_store(error)
 
     def _drain(self, wait_s: float) -> list[Pending]:

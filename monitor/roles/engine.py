@@ -154,6 +154,13 @@ class Engine:
                 self.pipeline.checkpoint()
                 stores.ledger.fold(reports)
                 stores.ledger.count(self._counts)
+                stores.ledger.set_gauges(
+                    {
+                        "open_spans": self.pipeline.open_spans,
+                        "open_turns": self.pipeline.open_turns,
+                        "open_conversations": self.pipeline.open_conversations,
+                    }
+                )
                 stores.ledger.set_position(SOURCE, self._observed)
                 stores.outbox.append([report for report in reports if report.closed])
                 stores.spool.release(self._observed)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from monitor.errors import MonitorError
 from monitor.roles.embedded import Embedded
 from monitor.roles.pages import Pages
+
+WATCH_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,11 @@ class Service:
         self._pages = pages
         self._close = close
 
+    @property
+    def fatal(self) -> str | None:
+        """Why the service cannot go on; None while it can."""
+        return self._embedded.health.fatal
+
     async def start(self) -> Addresses:
         """Pages first, so that a start that takes long can be watched; then the receivers."""
         try:
@@ -46,7 +55,10 @@ class Service:
 
 
 async def serve(service: Service, say: Callable[[str], None], *, flush: bool) -> None:
-    """Run until SIGTERM or SIGINT, saying where the service listens."""
+    """Run until SIGTERM or SIGINT, saying where the service listens.
+
+    Raises MonitorError when the file became unusable for good, so that a supervisor sees it.
+    """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
@@ -55,6 +67,10 @@ async def serve(service: Service, say: Callable[[str], None], *, flush: bool) ->
     for address in addresses.receivers:
         say(f"receiving OTLP on {address}")
     say(f"metrics on {addresses.pages}/metrics, status on {addresses.pages}/")
-    await stop.wait()
+    while not stop.is_set() and service.fatal is None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), WATCH_S)
     say("stopping: answering what is under way and committing what was accepted")
     await service.stop(flush=flush)
+    if service.fatal:
+        raise MonitorError(service.fatal)
