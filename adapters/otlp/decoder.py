@@ -63,6 +63,8 @@ class _ProtobufSpans:
         self._reader = reader
         self._attributes = attributes
         self._intake = intake
+        # Texts of a run this short need no look at their length.
+        self._together_bytes = min(wire.RUN_BYTES, attributes.limits.value_bytes)
 
     def read(self, body: bytes) -> None:
         for group in wire.groups(body, self._attributes.limits.items):
@@ -74,7 +76,7 @@ class _ProtobufSpans:
 
     def _read_together(self, origin: Origin, encoded: bytes, count: int) -> bool:
         """False, with nothing read, when a record is large or cannot be parsed."""
-        if len(encoded) > wire.RUN_BYTES:
+        if len(encoded) > self._together_bytes:
             return False
         try:
             spans = messages.Spans.FromString(encoded).spans
@@ -148,6 +150,7 @@ class _JsonSpans:
     def read(self, body: bytes) -> None:
         for group in otlp_json.spans_of(body, self._attributes.limits):
             origin = self._attributes.json_origin(group)
+            self._attributes.values.salvaged |= group.mended
             for record in group.records:
                 self._read_record(origin, record)
 

@@ -81,6 +81,7 @@ class _LogRecords:
     def read_json(self, body: bytes) -> None:
         for group in otlp_json.logs_of(body, self._attributes.limits):
             origin = self._attributes.json_origin(group)
+            self._attributes.values.salvaged |= group.mended
             for record in group.records:
                 self._read_json_record(origin, record)
 

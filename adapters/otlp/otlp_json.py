@@ -102,6 +102,8 @@ class JsonGroup(NamedTuple):
     resource: list[JsonKeyValue]
     scope: str
     records: list[msgspec.Raw]
+    mended: bool
+    """The export's text was not UTF-8, or held half a surrogate pair, and was mended."""
 
 
 def spans_of(body: bytes, limits: DecodeLimits) -> Iterator[JsonGroup]:
@@ -109,24 +111,24 @@ def spans_of(body: bytes, limits: DecodeLimits) -> Iterator[JsonGroup]:
 
     Raises MalformedPayload and PayloadTooLarge for the export as a whole.
     """
-    export = _read_export(body, limits)
+    export, mended = _read_export(body, limits)
     if export.resource_spans is None and (export.resource_logs or _given(export.resource_metrics)):
         raise MalformedPayload("the body is no trace export; send it to the address of its signal")
     for records in export.resource_spans or ():
         for scope in (records.scope_spans if records else None) or ():
             if records and scope:
-                yield _group(records, scope, scope.spans)
+                yield _group(records, scope, scope.spans, mended)
 
 
 def logs_of(body: bytes, limits: DecodeLimits) -> Iterator[JsonGroup]:
     """The records of a logs export by scope; errors as for `spans_of`."""
-    export = _read_export(body, limits)
+    export, mended = _read_export(body, limits)
     if export.resource_logs is None and (export.resource_spans or _given(export.resource_metrics)):
         raise MalformedPayload("the body is no logs export; send it to the address of its signal")
     for records in export.resource_logs or ():
         for scope in (records.scope_logs if records else None) or ():
             if records and scope:
-                yield _group(records, scope, scope.log_records)
+                yield _group(records, scope, scope.log_records, mended)
 
 
 def _given(raw: msgspec.Raw) -> bool:
@@ -134,21 +136,23 @@ def _given(raw: msgspec.Raw) -> bool:
 
 
 def _group(
-    records: _ResourceRecords, scope: _ScopeRecords, items: list[msgspec.Raw] | None
+    records: _ResourceRecords,
+    scope: _ScopeRecords,
+    items: list[msgspec.Raw] | None,
+    mended: bool,
 ) -> JsonGroup:
     resource = records.resource.attributes if records.resource else None
     name = scope.scope.name if scope.scope else None
-    return JsonGroup(resource or [], name or "", items or [])
+    return JsonGroup(resource or [], name or "", items or [], mended)
 
 
-def _read_export(body: bytes, limits: DecodeLimits) -> _Export:
+def _read_export(body: bytes, limits: DecodeLimits) -> tuple[_Export, bool]:
     if body.count(b"{") > _OBJECTS_PER_ITEM * limits.items:
         raise PayloadTooLarge(
             "the export holds more objects than the limit `items` allows; the sender must split it",
             "items",
         )
-    found: _Export = decode_json(body, _export)
-    return found
+    return _read(body, _export)
 
 
 def read_span(raw: msgspec.Raw) -> tuple[JsonSpan, bool]:
@@ -161,7 +165,7 @@ def read_log(raw: msgspec.Raw) -> tuple[JsonLogRecord, bool]:
     return _read(raw, _log)
 
 
-def _read(raw: msgspec.Raw, decoder: msgspec.json.Decoder[_Record]) -> tuple[_Record, bool]:
+def _read(raw: msgspec.Raw | bytes, decoder: msgspec.json.Decoder[_Record]) -> tuple[_Record, bool]:
     try:
         return decode_json(raw, decoder), False
     except MalformedPayload:
