@@ -46,12 +46,12 @@ class ConversationStage:
         """What the last evaluation that failed said, for the host's log."""
         self._load()
 
-    def attach(self, closed: ClosedTrace, now: float, counts: Counter[str]) -> None:
+    def attach(self, closed: ClosedTrace, counts: Counter[str]) -> None:
         """Take a complete trace in, in place of what was known of it before."""
         for name in closed.left:
             self._detach(name, closed.trace_id)
         counts["dropped:no_agent"] += closed.unclaimed
-        taken = [self._take(closed, name, now, counts) for name in closed.turns]
+        taken = [self._take(closed, name, counts) for name in closed.turns]
         if taken and not any(taken):
             self._traces.forget(closed.trace_id, remember=True)
 
@@ -106,9 +106,9 @@ class ConversationStage:
         """Put what changed on the shelf."""
         self._live.save()
 
-    def _take(self, closed: ClosedTrace, name: str, now: float, counts: Counter[str]) -> bool:
+    def _take(self, closed: ClosedTrace, name: str, counts: Counter[str]) -> bool:
         trace_id, fresh = closed.trace_id, closed.fresh[name]
-        live = self._live.find(name) or self._begin(name, now)
+        live = self._live.find(name) or self._begin(name, closed)
         record = live.record
         if record.phase == "gone":
             counts["late"] += fresh
@@ -129,13 +129,12 @@ class ConversationStage:
         self._live.put_turns(live, trace_id, turns)
         self._shelf.keep_turns(trace_id, name, turns)
         self._raised[name] = None
-        if record.phase == "open":
-            self._schedule(live)
+        self._schedule(live)
         self._trim(live, counts)
         return True
 
-    def _begin(self, name: str, now: float) -> Live:
-        record = ConversationRecord(name, opened_at=now, seen_at=now)
+    def _begin(self, name: str, closed: ClosedTrace) -> Live:
+        record = ConversationRecord(name, opened_at=closed.opened_at, seen_at=closed.seen_at)
         self.open_conversations += 1
         live = self._live.add(record)
         self._schedule(live)
@@ -147,6 +146,7 @@ class ConversationStage:
             return
         live.record.traces.pop(trace_id, None)
         self._live.drop_turns(live, trace_id)
+        self._live.changed(live)
         self._shelf.drop_turns(trace_id, name)
         self._raised[name] = None
 

@@ -67,7 +67,7 @@ class Pipeline:
                 self._conversations.touch(name, now)
         while (limit := self._traces.crowded()) is not None:
             counts[f"early:{limit}"] += 1
-            self._close_next_trace(None, now, counts)
+            self._close_next_trace(None, counts)
         return self._advance(now, counts)
 
     def tick(self, now: float) -> Effects:
@@ -77,7 +77,7 @@ class Pipeline:
     def flush(self, now: float) -> Effects:
         """Close every trace and every conversation, due or not."""
         counts: Counter[str] = Counter()
-        while self._close_next_trace(None, now, counts):
+        while self._close_next_trace(None, counts):
             pass
         self._conversations.close_all(now)
         return self._advance(now, counts)
@@ -110,7 +110,7 @@ class Pipeline:
         )
 
     def _advance(self, now: float, counts: Counter[str]) -> Effects:
-        while self._close_next_trace(now, now, counts):
+        while self._close_next_trace(now, counts):
             pass
         self._conversations.close_due(now, counts)
         while self._conversations.crowded():
@@ -120,11 +120,11 @@ class Pipeline:
         kept = {name: count for name, count in counts.items() if count}
         return Effects(reports=tuple(reports), counts=kept)
 
-    def _close_next_trace(self, due: float | None, now: float, counts: Counter[str]) -> bool:
+    def _close_next_trace(self, due: float | None, counts: Counter[str]) -> bool:
         closed = self._traces.close_next(due)
         if closed is None:
             return False
-        self._conversations.attach(closed, now, counts)
+        self._conversations.attach(closed, counts)
         return True
 
 

@@ -29,14 +29,16 @@ SPAN_BYTES: Final = 1_500
 class ClosedTrace:
     """A complete trace on its way to the second stage."""
 
-    def __init__(self, trace_id: str, segments: tuple[Segment, ...], seen_at: float) -> None:
+    def __init__(
+        self, trace_id: str, segments: tuple[Segment, ...], times: tuple[float, float]
+    ) -> None:
         self.trace_id = trace_id
         self.turns = {part.conversation_id: trace_turns(part) for part in segments}
         """What the trace tells, by conversation."""
         self.synthetic = {part.conversation_id for part in segments if part.synthetic}
         starts = [span.start_ns for part in segments for span in part.spans if span.start_ns]
         self.start_ns = min(starts, default=0)
-        self.seen_at = seen_at
+        self.opened_at, self.seen_at = times
         self.fresh: dict[str, int] = {}
         """Deliveries since the last close, by conversation."""
         self.unclaimed = 0
@@ -121,7 +123,7 @@ class TraceStage:
         spans = [change(span) for span in decode_spans(record.spans)] if record.spans else []
         record.spans = encode_spans(spans)
         segments = segments_of(trace_id, SpanSet(spans).merged())
-        closed = ClosedTrace(trace_id, segments, record.seen_at)
+        closed = ClosedTrace(trace_id, segments, (record.opened_at, record.seen_at))
         closed.stored_bytes = self._shelf.keep_trace(trace_id, record)
         return closed
 
@@ -189,7 +191,7 @@ class TraceStage:
         left = trace.fresh
         self.open_spans -= sum(left.values())
         segments = segments_of(trace_id, trace.spans.merged())
-        closed = ClosedTrace(trace_id, segments, trace.seen_at)
+        closed = ClosedTrace(trace_id, segments, (trace.opened_at, trace.seen_at))
         for segment in segments:
             fresh = 0
             for span in segment.spans:

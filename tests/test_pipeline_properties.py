@@ -1,0 +1,155 @@
+"""Any arrival order, any duplication, any batching, any restarts: the same final reports."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+from assembly_builders import T0, S, Trace, asked, call, exchange, fake_evaluate, said, told, user
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from monitor.codec import report_line
+from monitor.model import AgentSpan
+from monitor.pipeline import Pipeline, PipelineLimits
+
+CACHE_BYTES = 4_000
+
+
+def traffic() -> list[AgentSpan]:
+    """Three conversations: whole runs, a bare client, sub-agents, an untagged trace, skew."""
+    made, deep = call("plan", "1"), call("look", "2", q="x")
+    nested = Trace("n", "c2", 50).model("m", [user("Plan")], [asked(made)]).tool("t", made, "p")
+    nested.agent("sub", "t").model("s", [user("Look")], [asked(deep)], "sub")
+    nested.tool("d", deep, "hit", "sub").model("e", [told("p", "1")], [said("Planned.")]).agent()
+    bare = Trace("b1", "c3").model("m", [user("Go")], [asked(made)], None).spans
+    given = [user("Go"), asked(made), told("x", "1")]
+    bare += Trace("b2", "c3", 9).model("m", given, [said("Gone.")], None).spans
+    untagged = exchange("u", None, 5)
+    skewed = [
+        msgspec.structs.replace(span, end_ns=T0 - S) if span.kind == "tool" else span
+        for span in exchange("s", "c1", 99, query="And 9?")
+    ]
+    detail = AgentSpan("s", "s-m2", "model", system="Be kind.", detail=True)
+    mixed = Trace("x", None).agent("one", conversation_id="c1").agent("two", conversation_id="c4")
+    mixed.model("m1", [user("A?")], [said("A.")], "one", conversation_id=None)
+    mixed.model("m2", [user("B?")], [said("B.")], "two", conversation_id=None)
+    return [*exchange("a"), *skewed, detail, *nested.spans, *bare, *untagged, *mixed.spans]
+
+
+SPANS = traffic()
+
+
+class Run:
+    """A host that feeds a pipeline, restarts it now and then, and keeps the last reports."""
+
+    def __init__(self) -> None:
+        self.store: dict[str, bytes] = {}
+        self.limits = PipelineLimits(cache_bytes=CACHE_BYTES)
+        self.counts: Counter[str] = Counter()
+        self.final: dict[str, bytes] = {}
+        self.revisions: dict[str, list[int]] = {}
+        self.now = 1_000.0
+        self.pipeline = Pipeline(fake_evaluate, self.store, self.limits)
+
+    def feed(self, batch: Sequence[AgentSpan]) -> None:
+        self._keep(self.pipeline.observe(batch, self.now))
+
+    def wait(self, seconds: float) -> None:
+        self.now += seconds
+        self._keep(self.pipeline.tick(self.now))
+
+    def restart(self) -> None:
+        self.pipeline.checkpoint()
+        self.pipeline = Pipeline(fake_evaluate, self.store, self.limits)
+
+    def move(self) -> None:
+        snapshot = self.pipeline.snapshot()
+        self.store = {}
+        self.pipeline = Pipeline(fake_evaluate, self.store, self.limits)
+        self.pipeline.restore(snapshot)
+
+    def end(self) -> None:
+        self._keep(self.pipeline.flush(self.now))
+
+    def _keep(self, effects) -> None:
+        self.counts.update(effects.counts)
+        ended = sum(
+            count
+            for name, count in self.counts.items()
+            if name in ("attached", "duplicate", "late") or name.startswith("dropped:")
+        )
+        assert self.counts["accepted"] == ended + self.pipeline.open_spans
+        for report in effects.reports:
+            name = report.conversation_id
+            self.revisions.setdefault(name, []).append(report.revision)
+            self.final[name] = report_line(msgspec.structs.replace(report, revision=0))
+            if not report.turns:
+                del self.final[name]
+
+
+def reference() -> dict[str, bytes]:
+    run = Run()
+    run.feed(SPANS)
+    run.end()
+    return run.final
+
+
+FINAL = reference()
+
+
+def test_the_reference_run_holds_every_conversation():
+    assert sorted(FINAL) == ["c1", "c2", "c3", "c4", "u"]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_any_order_duplication_batching_and_restarts_give_the_same_final_reports(data):
+    arrivals = data.draw(st.permutations(SPANS))
+    again = data.draw(st.lists(st.sampled_from(SPANS), max_size=20))
+    for span in again:
+        arrivals.insert(data.draw(st.integers(0, len(arrivals))), span)
+    run = Run()
+    while arrivals:
+        size = data.draw(st.integers(1, 12))
+        run.feed(arrivals[:size])
+        arrivals = arrivals[size:]
+        step = data.draw(st.sampled_from(["on", "wait", "quiet", "restart", "move"]))
+        if step == "wait":
+            run.wait(data.draw(st.floats(0, 5)))
+        elif step == "quiet":
+            run.wait(31.0)
+        elif step == "restart":
+            run.restart()
+        elif step == "move":
+            run.move()
+    run.end()
+    assert run.final == FINAL
+    assert run.counts["attached"] == len(SPANS)
+    assert run.counts["duplicate"] == len(again)
+    for revisions in run.revisions.values():
+        assert revisions == list(range(1, len(revisions) + 1))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.permutations(SPANS), st.integers(1, 40))
+def test_spans_that_come_after_the_close_give_the_same_final_reports(arrivals, cut):
+    run = Run()
+    run.feed(arrivals[:cut])
+    run.wait(700.0)
+    run.feed(arrivals[cut:])
+    run.wait(50.0)
+    run.end()
+    assert run.final == FINAL
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.permutations(SPANS), st.integers(1, 10))
+def test_the_same_calls_give_the_same_effects(arrivals, size):
+    runs = []
+    for _ in range(2):
+        pipeline = Pipeline(fake_evaluate, {}, PipelineLimits(cache_bytes=CACHE_BYTES))
+        batches = [arrivals[at : at + size] for at in range(0, len(arrivals), size)]
+        runs.append([pipeline.observe(batch, number * 3.0) for number, batch in enumerate(batches)])
+    assert runs[0] == runs[1]
