@@ -18,7 +18,7 @@ from monitor.errors import LedgerError
 from monitor.exposition import catalogue
 from monitor.exposition.balance import span_balance, turn_balance
 from monitor.exposition.collector import Collector, prefers_openmetrics
-from monitor.exposition.live import Live
+from monitor.exposition.live import Lag, LagGauge, Live
 from monitor.ledger.database import Database
 from monitor.ledger.totals import Ledger, LedgerLimits
 from monitor.verdict import CHAINS, REASONS, UNSCORED_WHYS, Report
@@ -338,6 +338,14 @@ def test_what_was_open_with_the_commit_is_shown_before_what_is_open_now() -> Non
     assert found[key("open_turns")] == 1
     assert found[key("open_conversations")] == 5
     assert span_balance(totals, live).holds
+
+
+def test_a_lag_falls_into_the_bucket_that_bounds_it() -> None:
+    lag = LagGauge()
+    for lag_s in (-1.0, 0.05, 0.06, 30.0, 31.0):
+        lag.observe(lag_s)
+
+    assert lag.read() == Lag(buckets=(2, 1, 0, 0, 0, 0, 0, 0, 1, 1), sum_s=61.11)
 
 
 def test_the_content_type_says_which_format_it_is() -> None:

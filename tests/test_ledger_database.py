@@ -37,6 +37,16 @@ def test_a_file_is_durable_by_default(tmp_path: Path) -> None:
     db.close()
 
 
+def test_only_its_owner_may_read_a_new_file(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    db = Database.open(path)
+    with db.transaction():
+        insert(db, "a")
+
+    assert {file.stat().st_mode & 0o777 for file in tmp_path.iterdir()} == {0o600}
+    db.close()
+
+
 def test_a_transaction_commits_whole_or_not_at_all(tmp_path: Path) -> None:
     db = Database.open(tmp_path / "ledger.db")
     with db.transaction():

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias
 
@@ -21,10 +21,12 @@ BUSY_TIMEOUT_S: Final = 5.0
 CACHED_STATEMENTS: Final = 256
 PAGE_BYTES: Final = 8192
 """Of a new file. Larger pages make batches and state cheaper, and small scattered rows dearer."""
-CHECKPOINT_PAGES: Final = 4000
+CHECKPOINT_PAGES: Final = 2000
+"""A commit that finds so many pages in the log pays for their way into the file."""
 CACHE_KIB: Final = 8 * 1024
 WAL_LIMIT_BYTES: Final = 64 * 1024 * 1024
 
+_CREATE: Final = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
 _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _OPERATOR: Final = {
     sqlite3.SQLITE_FULL: "the disk is full",
@@ -276,7 +278,7 @@ def _configure(connection: sqlite3.Connection, *, durable: bool) -> None:
 def _own(path: str) -> int:
     """Take the file for this process; given back when the process ends, however it ends."""
     try:
-        lock_fd = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        lock_fd = os.open(f"{path}.lock", _CREATE, 0o600)
     except OSError as error:
         raise LedgerError(f"ledger {path}: its folder cannot be written: {error}") from error
     try:
@@ -284,6 +286,9 @@ def _own(path: str) -> int:
     except OSError as error:
         os.close(lock_fd)
         raise LedgerError(f"ledger {path}: another process has it open; stop that first") from error
+    # SQLite would give a new file, which holds what customers wrote, the rights of the umask.
+    with suppress(OSError):
+        os.close(os.open(path, _CREATE, 0o600))
     return lock_fd
 
 

@@ -170,7 +170,7 @@ class Ledger(Participant):
                 memory = None
             elif report.revision <= memory.revision:
                 return
-            elif memory.turns is None or _is_an_earlier_life(memory, report):
+            elif memory.turns is None:
                 self._counters.add("counts", (self._bounded("reports:expired"),))
                 return
         memory = memory or Memory(revision=report.revision)
@@ -241,14 +241,11 @@ def _is_another_life(memory: Memory, report: Report) -> bool:
     """Whether the id came back after its conversation was forgotten upstream.
 
     Sessions that go on after a pause of hours start over at revision 1; they are told from a
-    report that comes again by a later start and turns that were never seen.
+    report that comes again by a later start and turns that were never seen. A higher revision is
+    the same life, whatever its turns: spans that come in any order may change all of them.
     """
     if report.started_s is None or memory.started_s is None:
         return False
-    return report.started_s > memory.started_s and _are_strangers(memory, report)
-
-
-def _is_an_earlier_life(memory: Memory, report: Report) -> bool:
-    if report.started_s is None or memory.started_s is None or not memory.turns:
+    if memory.turns is not None and report.revision > memory.revision:
         return False
-    return report.started_s < memory.started_s and _are_strangers(memory, report)
+    return report.started_s > memory.started_s and _are_strangers(memory, report)
