@@ -131,6 +131,19 @@ def test_a_result_that_differs_with_nothing_failed_before_is_no_failure():
     assert outcomes(report) == ["pass", "pass", "pass"]
 
 
+@pytest.mark.parametrize(
+    ("due", "given_result"),
+    [("null", None), ('{"a": 1}', {"a": 1.0}), ('"done"', "done"), ("7", 7)],
+)
+def test_a_result_as_json_text_is_the_same_result(due: object, given_result: object):
+    report = evaluated(
+        talk(call("a.set", {"k": 2}, 1), call("a.use", {}, given_result)),
+        paired(want("a.set", {"k": 1}, 1), want("a.use", {}, due)),
+    )
+
+    assert outcomes(report) == [WRONG, "pass"]
+
+
 def test_an_error_alone_is_no_failure_of_the_contract():
     tools = [tool("shop.order", {"item": {"type": "integer"}}, ["item"])]
 

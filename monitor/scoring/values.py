@@ -12,12 +12,11 @@ from monitor.model import JsonValue
 LEAF_LIMIT: Final = 2_000
 """Leaves of one value that are looked at; what lies beyond is left out."""
 DEPTH_LIMIT: Final = 32
-_OPENERS: Final = ("{", "[")
 
 
 def unwrapped(value: JsonValue) -> JsonValue:
-    """The value, decoded when it is JSON text: tools answer with both."""
-    if isinstance(value, str) and value.lstrip()[:1] in _OPENERS:
+    """The value, decoded when it is JSON text: the same answer reaches us as either."""
+    if isinstance(value, str):
         try:
             return msgspec.json.decode(value)
         except (msgspec.DecodeError, RecursionError):
