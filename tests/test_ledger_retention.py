@@ -76,6 +76,19 @@ def test_a_conversation_within_retention_can_be_corrected(db: Database) -> None:
     assert found.family("corrections") == {("pass", "root_fail"): 1}
 
 
+def test_a_conversation_that_is_still_open_is_kept(db: Database) -> None:
+    ledger = Ledger(db, LIMITS)
+    fold(db, ledger, [report("c", passed("1"), closed=False)], now=1000.0)
+    prune(db, ledger, now=5000.0)
+
+    found = fold(db, ledger, [report("c", root("1"), passed("2"), revision=2)], now=5000.0)
+
+    assert turns(found) == 2
+    assert found.family("corrections") == {("pass", "root_fail"): 1}
+    prune(db, ledger, now=12_000.0)
+    assert db.rows("SELECT count(*) FROM conversations") == [(0,)]
+
+
 def test_a_revision_renews_retention(db: Database) -> None:
     ledger = Ledger(db, LIMITS)
     fold(db, ledger, [report("c", passed("1"))], now=1000.0)

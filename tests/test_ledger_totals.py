@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from building_reports import abandon, inherited, passed, report, root, unscored
 
+from monitor.exposition.balance import span_balance, turn_balance
+from monitor.exposition.live import Live
 from monitor.ledger.database import Database
 from monitor.ledger.snapshot import Totals
 from monitor.ledger.statistics import Sums
@@ -307,6 +310,32 @@ def test_totals_continue_after_a_restart(tmp_path: Path) -> None:
         (A, "1", "action", "pass"): 1,
     }
     assert found.family("corrections") == {("root_fail", "pass"): 1}
+
+
+def test_every_scrape_during_writing_balances(db: Database) -> None:
+    ledger, reader = Ledger(db), db.reader()
+    done = threading.Event()
+    scraped: list[Totals] = []
+
+    def scrape() -> None:
+        while not done.is_set():
+            scraped.append(ledger.totals(reader))
+
+    scraper = threading.Thread(target=scrape)
+    scraper.start()
+    for number in range(200):
+        with db.transaction():
+            ledger.fold([report(f"c{number}", passed("1"), root("2"), unscored("3"))])
+            ledger.count({"accepted": 5, "attached": 5 - number % 2})
+            ledger.set_gauges({"open_spans": (number + 1) // 2})
+    done.set()
+    scraper.join(timeout=60)
+    scraped.append(ledger.totals(reader))
+    reader.close()
+
+    assert sum(scraped[-1].family("turns").values()) == 600
+    assert [found for found in scraped if not turn_balance(found, Live()).holds] == []
+    assert [found for found in scraped if not span_balance(found, Live()).holds] == []
 
 
 def test_names_of_outcomes_are_bounded(db: Database) -> None:

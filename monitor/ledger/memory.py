@@ -29,11 +29,11 @@ _STAMP: Final = "UPDATE conversations SET stamped_s = ? WHERE stamped_s IS NULL"
 _BURY: Final = (
     "INSERT OR REPLACE INTO tombstones (key, revision, started_s, stamped_s)"
     " SELECT key, revision, started_s, stamped_s FROM conversations"
-    " WHERE stamped_s < ? ORDER BY stamped_s, key LIMIT ?"
+    " WHERE stamped_s < ? AND (counted OR stamped_s < ?) ORDER BY stamped_s, key LIMIT ?"
 )
 _CLEAR: Final = (
-    "DELETE FROM conversations WHERE key IN"
-    " (SELECT key FROM conversations WHERE stamped_s < ? ORDER BY stamped_s, key LIMIT ?)"
+    "DELETE FROM conversations WHERE key IN (SELECT key FROM conversations"
+    " WHERE stamped_s < ? AND (counted OR stamped_s < ?) ORDER BY stamped_s, key LIMIT ?)"
 )
 _FORGET: Final = (
     "DELETE FROM tombstones WHERE key IN"
@@ -87,13 +87,14 @@ class Memories(Participant):
     def prune(self, now: float, retain_s: float, tombstone_s: float) -> None:
         """Shrink memories untouched for `retain_s` to tombstones; drop those of `tombstone_s`.
 
-        Works off a bounded number of each at a time. What was folded since the last call is only
+        A conversation that never closed may still get turns, and is kept for `tombstone_s`. Works
+        off a bounded number of each at a time. What was folded since the last call is only
         stamped by this one, so that no fold needs a clock.
         """
         self.before_commit()
         self._kept.clear()
         self._db.execute(_STAMP, (now,))
-        old = (now - retain_s, PRUNE_ROWS)
+        old = (now - retain_s, now - tombstone_s, PRUNE_ROWS)
         self._db.execute(_BURY, old)
         self._db.execute(_CLEAR, old)
         self._db.execute(_FORGET, (now - tombstone_s, PRUNE_ROWS))
