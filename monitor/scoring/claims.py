@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from monitor.scoring.words import tokens
+from monitor.scoring.words import TEXT_LIMIT, tokens
 
 CLAIM_LIMIT: Final = 400
 """Claims of one reply that are told apart; what follows counts as one last claim."""
@@ -15,15 +15,17 @@ CLAIM_LIMIT: Final = 400
 SHORT_VALUE: Final = 3
 """Words up to which a value is taken word by word."""
 
-# A full stop inside a name or number is followed by no space, so it ends nothing.
-_COARSE: Final = re.compile(r"(?<=[.!?])[\"')\]]*\s+|;\s*|\s*\n+\s*(?:[-*•]\s+|\d+[.)]\s+)?")
-_FINE: Final = re.compile(
-    r"(?<=[.!?])[\"')\]]*\s+|;\s*|\s*\n+\s*(?:[-*•]\s+|\d+[.)]\s+)?|[.!?]*,\s+(?!\d{4}\b)(?:and\s+)?"
+# The patterns have no two unbounded repeats in a row: replies come from outside. Blanks are
+# single by the time they are tried. A full stop inside a name is followed by no blank.
+_BLANKS: Final = re.compile(r"[^\S\n]+")
+_COARSE: Final = re.compile(
+    r"(?<=[.!?])[\"')\]]{0,3}\s|; ?| ?\n[ \n]*(?:[-*\u2022] |\d{1,3}[.)] )?"
 )
-_KEYED: Final = re.compile(r"^\W*([^:.!?]{1,60}?)(?:\*\*)?:(?:\*\*)?\s+(\S.*)$", re.DOTALL)
-_ITEM: Final = re.compile(r":\s+|,\s+(?:and\s+|or\s+)?|\s+(?:and|or)\s+")
-_DIRECTION: Final = re.compile(r"\b(from|to|into)\s+((?:the\s+|an?\s+)?\S+)", re.IGNORECASE)
-_SAID: Final = re.compile(r"^\W*((?:[\w'-]+\s+){1,6}?)(?:is|are|was|were)\s+(\S.*)$", re.DOTALL)
+_FINE: Final = re.compile(rf"{_COARSE.pattern}|[.!?]{{0,3}}, (?!\d{{4}}\b)(?:and )?")
+_KEYED: Final = re.compile(r"\W{0,8}([^:.!?]{1,60}?)(?:\*\*)?:(?:\*\*)?\s(?=\S)")
+_SAID: Final = re.compile(r"\W{0,8}((?:[\w'-]{1,40}\s){1,6}?)(?:is|are|was|were)\s(?=\S)")
+_ITEM: Final = re.compile(r":\s|,\s(?:and\s|or\s)?|\s(?:and|or)\s")
+_DIRECTION: Final = re.compile(r"\b(from|to|into)\s((?:the\s|an?\s)?\S+)", re.IGNORECASE)
 
 
 class Claim(NamedTuple):
@@ -50,7 +52,9 @@ class Matched(NamedTuple):
 
 def matched_claims(expected: str, actual: str) -> Matched:
     """Take away equal claims, in any order; cut at commas only where that leaves less over."""
-    coarse = _unshared(_cut(expected, _COARSE), _cut(actual, _COARSE))
+    coarse = _unshared(
+        *(_cut(_BLANKS.sub(" ", text[:TEXT_LIMIT]), _COARSE) for text in (expected, actual))
+    )
     if not coarse.expected and not coarse.actual:
         return coarse
     fine = _unshared(_cut_finer(coarse.expected), _cut_finer(coarse.actual))
@@ -71,7 +75,7 @@ def _subject_and_value(text: str) -> tuple[tuple[str, ...], str] | None:
         if found is not None:
             subject = tokens(found[1])
             if subject:
-                return subject, found[2].rstrip(" .!;,")
+                return subject, text[found.end() :].rstrip(" .!;,")
     return None
 
 

@@ -34,8 +34,7 @@ def compared_keys(
     if expected.required is not None:
         required: Iterable[str] = expected.required
     elif schema is not None:
-        listed = schema.get("required") or ()
-        required = [key for key in args if key in listed]
+        required = [key for key in args if key in required_of(schema)]
     else:
         required = args
     needed = [
@@ -64,6 +63,12 @@ def properties_of(schema: Mapping[str, JsonValue] | None) -> Mapping[str, JsonVa
     """The declared properties; empty when the schema declares none."""
     properties = schema.get("properties") if schema else None
     return properties if isinstance(properties, dict) else {}
+
+
+def required_of(schema: Mapping[str, JsonValue]) -> list[str]:
+    """The keys that the schema requires."""
+    listed = schema.get("required")
+    return [key for key in listed if isinstance(key, str)] if isinstance(listed, list) else []
 
 
 def is_open(schema: Mapping[str, JsonValue] | None) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from monitor.model import ActionTurn, JsonValue, ToolDefinition
 from monitor.references.contracts import ToolContracts
-from monitor.scoring.completeness import Keys, is_open, key_findings, properties_of
+from monitor.scoring.completeness import Keys, is_open, key_findings, properties_of, required_of
 from monitor.scoring.judged import Judged, unscored
 from monitor.scoring.schema import violations
 from monitor.verdict import Finding, UnscoredWhy
@@ -41,8 +41,7 @@ def _judged(
     definition: ToolDefinition, arguments: dict[str, JsonValue], schema: dict[str, JsonValue]
 ) -> Judged:
     properties = properties_of(schema)
-    listed = schema.get("required")
-    required = [key for key in listed if isinstance(key, str)] if isinstance(listed, list) else []
+    required = required_of(schema)
     missing = tuple(key for key in required if key not in arguments)
     extra = () if is_open(schema) else tuple(key for key in arguments if key not in properties)
     looked_at = len(required) + len(extra)

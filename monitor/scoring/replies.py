@@ -197,13 +197,13 @@ def _changed(left: Claim, right: Claim, score: float | None) -> Finding:
 def _paired(expected: Sequence[Claim], actual: Sequence[Claim]) -> dict[int, int]:
     """A changed claim goes with the claim it replaces: the one it shares most with."""
     found = []
-    bags = [Counter(claim.tokens) for claim in actual]
+    others = [(Counter(claim.tokens), keyed(claim), claim) for claim in actual]
     for g, claim in enumerate(expected):
-        bag = Counter(claim.tokens)
-        for a, other in enumerate(actual):
-            common = sum((bag & bags[a]).values())
+        bag, mine = Counter(claim.tokens), keyed(claim)
+        for a, (other_bag, its, other) in enumerate(others):
+            common = sum((bag & other_bag).values())
             share = common / min(len(claim.tokens), len(other.tokens))
-            subject = _values_of_one_subject(claim, other) is not None
+            subject = mine is not None and its is not None and mine[0] == its[0]
             if share >= 0.5 or subject or (common and _contradict(claim, other)):
                 found.append((not subject, -share, -common, g, a))
     pairs: dict[int, int] = {}

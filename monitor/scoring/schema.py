@@ -129,7 +129,8 @@ def _array(
 
 def _text(schema: Mapping[str, JsonValue], value: str, field: str) -> Iterator[Violation]:
     yield from _range(schema, "minLength", "maxLength", len(value), value, field)
-    form = FORMATS.get(schema.get("format") or "")
+    name = schema.get("format")
+    form = FORMATS.get(name) if isinstance(name, str) else None
     if form is not None and not form(value):
         yield Violation(field, value, "format")
     pattern = schema.get("pattern")
@@ -145,8 +146,15 @@ def _number(schema: Mapping[str, JsonValue], value: float, field: str) -> Iterat
     if _is_number(high) and value >= high:
         yield Violation(field, value, "exclusiveMaximum")
     step = schema.get("multipleOf")
-    if _is_number(step) and step > 0 and abs(value / step - round(value / step)) > 1e-9:
+    if _is_number(step) and step > 0 and not _is_multiple(value, step):
         yield Violation(field, value, "multipleOf")
+
+
+def _is_multiple(value: float, step: float) -> bool:
+    try:
+        return abs(value / step - round(value / step)) <= 1e-9
+    except (OverflowError, ValueError):  # beyond what a float holds: cannot be said
+        return True
 
 
 def _range(
@@ -221,8 +229,8 @@ def _matches(pattern: str, value: str) -> bool:
 
 
 def _may_explode(pattern: str) -> bool:
-    """A repeated group that repeats inside can take exponential time."""
-    return re.search(r"[+*}]\)?[^)]*\)[+*{]|\)[+*{][^)]*\)[+*{]", pattern) is not None
+    """A repeated group can take exponential time; such patterns are not tried."""
+    return re.search(r"\)[*+{]", pattern) is not None
 
 
 def _resolved(reference: JsonValue, root: Mapping[str, JsonValue]) -> JsonValue:

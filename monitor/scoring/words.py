@@ -30,7 +30,7 @@ _TOKEN: Final = re.compile(
     r"|(?P<clock>\d{1,2}:\d{2}(?::\d{2})?)\b"
     r"|(?<![\w.-])(?P<low>\d{1,3})-(?P<high>\d{1,3})(?![\w-])"
     r"|(?P<number>(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]|[-./:@]\w))"
-    r"|(?P<thing>[#@./~]*\w(?:[\w']|[-./:@&+#_](?=\w))*)"
+    r"|(?P<thing>[#@./~]{0,3}\w(?:[\w']|[-./:@&+#_](?=\w))*)"
 )  # fmt: skip
 _NEGATION_WORDS: Final = "not no never cannot unable without neither nor none"
 _NEGATIONS: Final = frozenset(_NEGATION_WORDS.split())
