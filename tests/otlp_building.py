@@ -164,3 +164,22 @@ def _json_span(item: Span) -> dict[str, Any]:
     if item.parent_span_id:
         found["parentSpanId"] = item.parent_span_id.hex()
     return found
+
+
+def varint(value: int) -> bytes:
+    """A number in protobuf's own encoding."""
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*out, value])
+
+
+def field(tag: int, content: bytes) -> bytes:
+    """A length-delimited field by its tag byte."""
+    return bytes([tag]) + varint(len(content)) + content
+
+
+def wrapped(scope: bytes) -> bytes:
+    """An export of one encoded scope."""
+    return field(0x0A, field(0x12, scope))

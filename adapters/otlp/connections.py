@@ -11,7 +11,7 @@ from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
 
 Count = Callable[[str], None]
-Handle = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+Respond = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 # The library logs what a client sent when it cannot parse it; customers' text stays out of logs.
 _silent = logging.getLogger("adapters.otlp.connections.silent")
@@ -23,22 +23,22 @@ class BoundedServer(web.Server):
     """Refuses connections beyond the limit, and drops one whose head does not come in time."""
 
     def __init__(
-        self, handle: Handle, connections: int, head_timeout_s: float, count: Count, **kwargs: Any
+        self, respond: Respond, connections: int, head_timeout_s: float, count: Count, **kwargs: Any
     ) -> None:
         super().__init__(
-            self._handle, logger=_silent, access_log=None, auto_decompress=False, **kwargs
+            self._begin, logger=_silent, access_log=None, auto_decompress=False, **kwargs
         )
-        self._answer = handle
+        self._respond = respond
         self.limit = connections
         self.head_timeout_s = head_timeout_s
         self.count = count
         self.open = 0
 
-    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+    async def _begin(self, request: web.BaseRequest) -> web.StreamResponse:
         protocol = request.protocol
         if isinstance(protocol, _Connection):
             protocol.head_came()
-        return await self._answer(request)
+        return await self._respond(request)
 
     def __call__(self) -> RequestHandler:
         """A protocol for one new connection."""

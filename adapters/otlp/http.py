@@ -92,6 +92,7 @@ class OtlpHttpReceiver:
         self.counters: dict[str, int] = {}
         self.in_flight_bytes = 0
         self._accept: Accept | None = None
+        self._server: BoundedServer | None = None
         self._runner: web.ServerRunner | None = None
         self._large = asyncio.Semaphore(1)
 
@@ -103,15 +104,15 @@ class OtlpHttpReceiver:
                 "senders; the operator must listen on 127.0.0.1 or set `insecure`"
             )
         self._accept = accept
-        server = BoundedServer(
-            self._handle,
+        self._server = BoundedServer(
+            self._answer,
             self._connections,
             self._head_timeout_s,
             self._count,
             lingering_time=_LINGER_S,
             keepalive_timeout=75.0,
         )
-        self._runner = web.ServerRunner(server, shutdown_timeout=_STOP_S)
+        self._runner = web.ServerRunner(self._server, shutdown_timeout=_STOP_S)
         await self._runner.setup()
         site = web.TCPSite(self._runner, self._host, self._port)
         try:
@@ -130,6 +131,11 @@ class OtlpHttpReceiver:
             await self._runner.cleanup()
             self._runner = None
 
+    @property
+    def open_connections(self) -> int:
+        """How many senders are connected."""
+        return self._server.open if self._server else 0
+
     def _url(self) -> str:
         address = self._runner.addresses[0] if self._runner else (self._host, self._port)
         host, port = address[0], address[1]
@@ -138,7 +144,7 @@ class OtlpHttpReceiver:
     def _count(self, what: str, by: int = 1) -> None:
         self.counters[what] = self.counters.get(what, 0) + by
 
-    async def _handle(self, request: web.BaseRequest) -> web.Response:
+    async def _answer(self, request: web.BaseRequest) -> web.Response:
         self._count("requests")
         chosen = self._decoders.get(request.path)
         if chosen is None:

@@ -10,7 +10,7 @@ from google.protobuf.message import DecodeError
 
 from adapters.otlp import messages, otlp_json, wire
 from adapters.otlp.attributes import AttributeReader, Attributes
-from adapters.otlp.intake import RECORD_ERRORS, Intake
+from adapters.otlp.intake import RECORD_ERRORS, Alien, Intake
 from adapters.otlp.limits import DecodeLimits, decode_limits
 from adapters.otlp.media import JSON, check_size, media_type
 from adapters.otlp.reader import Origin, SpanReader
@@ -100,6 +100,9 @@ class _LogRecords:
             raise MalformedPayload("it is not protobuf") from error
         self._intake.spend(len(log.attributes))
         trace_id, span_id = log.trace_id, log.span_id
+        if len(trace_id) not in (0, 16):
+            # So looks a span at this address, whose attributes have the trace id's number.
+            raise Alien("its trace id is neither absent nor 16 bytes")
         if len(trace_id) != 16 or len(span_id) != 8 or not (any(trace_id) and any(span_id)):
             return None
         name = self._attributes.values.text(log.event_name)
