@@ -185,7 +185,7 @@ class _Run:
         if reference is None:
             return [Slot(index, None, False) for index in range(len(conversation.turns))]
         distance = Distance(conversation, reference.turns, self.contracts)
-        slots = align(conversation, reference, distance, self._covers)
+        slots = align(conversation, reference, distance, self._covers, closed=closed)
         return slots if closed else [slot for slot in slots if slot.turn is not None]
 
     def _covers(self, turn: ActionTurn) -> bool:

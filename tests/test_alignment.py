@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from monitor.model import Turn
 from monitor.scoring.assignment import assign
+from monitor.scoring.distance import GAP
+from monitor.scoring.sequence import crossing_free
 from monitor.verdict import Report
 
 COSTS = st.integers(1, 5).flatmap(
@@ -38,6 +40,37 @@ def test_the_assignment_is_as_cheap_as_the_best_of_all(rows: list[list[int]]):
     assert len(pairs) == smaller
     assert len({row for row, _ in pairs}) == len({column for _, column in pairs}) == smaller
     assert sum(costs[row, column] for row, column in pairs) == best
+
+
+@given(COSTS, st.booleans(), st.integers(0, 2**16))
+def test_the_crossing_free_alignment_is_as_cheap_as_the_best_of_all(
+    rows: list[list[int]], closed: bool, seed: int
+):
+    costs = np.array(rows, dtype=float) / 10
+    gaps = np.array(
+        [random.Random(seed + i).choice([0.05, 0.45, 0.5]) for i in range(len(rows[0]))]
+    )
+
+    def cheapest(row: int, column: int) -> float:
+        """By trying every way to go on from a row and a column."""
+        if column == costs.shape[1]:
+            return (costs.shape[0] - row) * GAP * closed
+        ways = [gaps[column] + cheapest(row, column + 1)]
+        if row < costs.shape[0]:
+            ways.append(costs[row, column] + cheapest(row + 1, column + 1))
+            ways.append(GAP + cheapest(row + 1, column))
+        return min(ways)
+
+    pairs = crossing_free(costs, gaps, closed=closed)
+
+    last = costs.shape[0] if closed else max((row + 1 for row, _ in pairs), default=0)
+    spent = (
+        sum(costs[row, column] for row, column in pairs)
+        + GAP * (last - len(pairs))
+        + sum(gap for i, gap in enumerate(gaps) if i not in {column for _, column in pairs})
+    )
+    assert all(a < b and c < d for (b, d), (a, c) in pairwise(pairs))
+    assert spent == pytest.approx(cheapest(0, 0))
 
 
 def test_an_empty_matrix_assigns_nothing():
@@ -259,3 +292,14 @@ def test_turns_keep_their_order_and_every_turn_stands_once(seed: int, count: int
     )
     answered = [v for v in report.turns if v.detail != "omitted" and v.basis == "gold"]
     assert len(gold) <= len(answered) + sum(v.detail == "omitted" for v in report.turns)
+
+
+def test_while_more_may_come_a_wrong_call_stands_for_the_next_expected_one():
+    gold = (want("a.x"), want("a.y"), want("a.z"), want("b.w", {"k": 1}))
+    conversation = talk(call("a.x"), call("b.w", {"k": 1}))
+
+    still_open = evaluated(conversation, listed(*gold), closed=False)
+    skipped_one = evaluated(talk(call("a.x"), call("a.z")), listed(*gold), closed=False)
+
+    assert [v.detail for v in still_open.turns] == [None, "replaced"]
+    assert outcomes(skipped_one) == ["pass", "pass"]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from monitor.model import ActionTurn, Conversation
 from monitor.scoring.assignment import assign
-from monitor.scoring.distance import GAP, NEVER, Distance
+from monitor.scoring.distance import GAP, Distance
 from monitor.scoring.placement import Slot, placed
+from monitor.scoring.sequence import crossing_free
 from monitor.verdict import ExpectedAction, ExpectedTurn, Reference
 
 UNORDERED_LIMIT: Final = 0.75
@@ -25,12 +27,14 @@ def align(
     reference: Reference,
     distance: Distance,
     covers: Callable[[ActionTurn], bool],
+    *,
+    closed: bool = True,
 ) -> list[Slot]:
     """All turns and all expected turns, each in one slot.
 
     Turns keep their order. An expected turn that nothing answers stands where it was due, as far
     as the reference tells an order, else at the end. `covers` says whether the reference speaks
-    about a call at all.
+    about a call at all. Unless `closed`, what is expected after the last turn is still to come.
     """
     if reference.pairs is not None:
         partners = _given(conversation, reference, distance)
@@ -46,7 +50,8 @@ def align(
         for index, turn in enumerate(conversation.turns)
         if isinstance(turn, ActionTurn) and covers(turn)
     }
-    partners = _found(conversation, reference, distance, sorted(covered))
+    search = _Search(conversation, reference, distance, closed)
+    partners = search.partners(sorted(covered))
     # Surplus calls that cost nothing: retried after an error, a repeated read, a sub-agent's.
     covered -= {i for i in covered if partners[i] is None and i in distance.needless}
     return placed(conversation, reference, partners, covered)
@@ -79,82 +84,54 @@ def _groups(expected: Sequence[ExpectedTurn]) -> dict[str, list[int]]:
     return groups
 
 
-def _found(
-    conversation: Conversation, reference: Reference, distance: Distance, calls: list[int]
-) -> list[int | None]:
-    """Pairs by order where the reference has one, else by assignment."""
-    partners: list[int | None] = [None] * len(conversation.turns)
-    expected = reference.turns
-    actions = [i for i, turn in enumerate(expected) if isinstance(turn, ExpectedAction)]
-    replies = [i for i, turn in enumerate(expected) if not isinstance(turn, ExpectedAction)]
-    said = [i for i, turn in enumerate(conversation.turns) if not isinstance(turn, ActionTurn)]
-    if reference.ordered and reference.interleaved:
-        _in_order(partners, expected, [*range(len(expected))], sorted(calls + said), distance)
-        return partners
-    _in_order(partners, expected, replies, said, distance)
-    if reference.ordered:
-        _in_order(partners, expected, actions, calls, distance)
-    else:
-        costs = distance.matrix(actions, calls)
-        for row, column in assign(costs):
-            if costs[row, column] < UNORDERED_LIMIT:
-                partners[calls[column]] = actions[row]
-    return partners
+class _Search(NamedTuple):
+    """Finds pairs where the source gives none."""
 
+    conversation: Conversation
+    reference: Reference
+    distance: Distance
+    closed: bool
 
-def _in_order(
-    partners: list[int | None],
-    expected: Sequence[ExpectedTurn],
-    rows: list[int],
-    columns: list[int],
-    distance: Distance,
-) -> None:
-    """The cheapest alignment that crosses nowhere, save inside an order-free group."""
-    if not rows or not columns:
-        return
-    costs = distance.matrix(rows, columns)
-    groups = _groups([expected[row] for row in rows])
-    for members in groups.values():
-        costs[members] = costs[members].min(axis=0)
-    gaps = distance.gaps(columns)
-    for row, column in _monotone(costs, gaps):
-        partners[columns[column]] = rows[row]
-    for members in groups.values():
-        inside = {rows[member] for member in members}
-        turns = [index for index, partner in enumerate(partners) if partner in inside]
-        for index in turns:
-            partners[index] = None
-        chosen = sorted(inside)
-        for row, column in assign(distance.matrix(chosen, turns)):
-            partners[turns[column]] = chosen[row]
-
-
-def _monotone(costs: _Costs, gaps: _Costs) -> list[tuple[int, int]]:
-    """Pairs of the cheapest crossing-free alignment. At equal cost a pair beats two gaps."""
-    rows, columns = costs.shape
-    best = np.empty((rows + 1, columns + 1))
-    spent = np.concatenate(([0.0], np.cumsum(gaps)))
-    best[0] = spent
-    for row in range(1, rows + 1):
-        # Skipping turns is a running minimum once the gaps spent so far are taken off.
-        take = np.minimum(best[row - 1] + GAP, np.inf)
-        take[1:] = np.minimum(take[1:], best[row - 1, :-1] + costs[row - 1])
-        best[row] = np.minimum.accumulate(take - spent) + spent
-    return _traced(costs, gaps, best)
-
-
-def _traced(costs: _Costs, gaps: _Costs, best: _Costs) -> list[tuple[int, int]]:
-    pairs = []
-    row, column = costs.shape
-    while row and column:
-        here = best[row, column] + 1e-9
-        if costs[row - 1, column - 1] < NEVER and (
-            best[row - 1, column - 1] + costs[row - 1, column - 1] <= here
-        ):
-            row, column = row - 1, column - 1
-            pairs.append((row, column))
-        elif best[row, column - 1] + gaps[column - 1] <= here:
-            column -= 1
+    def partners(self, calls: list[int]) -> list[int | None]:
+        """For each turn its expected turn: by order where there is one, else by assignment."""
+        turns, expected = self.conversation.turns, self.reference.turns
+        found: list[int | None] = [None] * len(turns)
+        actions = [i for i, turn in enumerate(expected) if isinstance(turn, ExpectedAction)]
+        replies = [i for i, turn in enumerate(expected) if not isinstance(turn, ExpectedAction)]
+        said = [i for i, turn in enumerate(turns) if not isinstance(turn, ActionTurn)]
+        if self.reference.ordered and self.reference.interleaved:
+            self._in_order(found, [*range(len(expected))], sorted(calls + said))
+            return found
+        self._in_order(found, replies, said)
+        if self.reference.ordered:
+            self._in_order(found, actions, calls)
         else:
-            row -= 1
-    return pairs
+            self._assigned(found, actions, calls, UNORDERED_LIMIT)
+        return found
+
+    def _in_order(self, found: list[int | None], rows: list[int], columns: list[int]) -> None:
+        """The cheapest alignment that crosses nowhere, save inside an order-free group."""
+        if not rows or not columns:
+            return
+        costs = self.distance.matrix(rows, columns)
+        groups = _groups([self.reference.turns[row] for row in rows])
+        for members in groups.values():
+            costs[members] = costs[members].min(axis=0)
+        # What is still to come costs nothing, so a surplus turn costs its due share of it too.
+        gaps = self.distance.gaps(columns) + (0.0 if self.closed else GAP)
+        for row, column in crossing_free(costs, gaps, closed=self.closed):
+            found[columns[column]] = rows[row]
+        for members in groups.values():
+            inside = {rows[member] for member in members}
+            turns = [index for index, partner in enumerate(found) if partner in inside]
+            for index in turns:
+                found[index] = None
+            self._assigned(found, sorted(inside), turns, math.inf)
+
+    def _assigned(
+        self, found: list[int | None], rows: list[int], columns: list[int], limit: float
+    ) -> None:
+        costs = self.distance.matrix(rows, columns)
+        for row, column in assign(costs):
+            if costs[row, column] < limit:
+                found[columns[column]] = rows[row]
