@@ -18,7 +18,7 @@ SpanKind: TypeAlias = Literal["agent", "model", "tool", "other"]
 ArgumentsState: TypeAlias = Literal["parsed", "raw", "truncated", "absent"]
 
 
-class ToolCall(msgspec.Struct, frozen=True, array_like=True):
+class ToolCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One call of a tool, as a model asked for it or as a tool span recorded it."""
 
     name: str
@@ -31,7 +31,7 @@ class ToolCall(msgspec.Struct, frozen=True, array_like=True):
     """`absent`: the source carries none. `raw`: kept as the undecodable text. `truncated`: cut."""
 
 
-class ToolResult(msgspec.Struct, frozen=True, array_like=True):
+class ToolResult(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A tool's answer, as a later message repeats it."""
 
     result: JsonValue = None
@@ -40,7 +40,7 @@ class ToolResult(msgspec.Struct, frozen=True, array_like=True):
     is_error: bool = False
 
 
-class Message(msgspec.Struct, frozen=True, array_like=True):
+class Message(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One message of a model call, its parts sorted by kind in their order."""
 
     role: str
@@ -55,7 +55,7 @@ class Message(msgspec.Struct, frozen=True, array_like=True):
     """The history before this message was summarised away."""
 
 
-class ToolDefinition(msgspec.Struct, frozen=True, array_like=True):
+class ToolDefinition(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A tool's contract, from a trace or from a configured file."""
 
     name: str
@@ -69,14 +69,14 @@ class ToolDefinition(msgspec.Struct, frozen=True, array_like=True):
     """Whether a call changes the world; None when the source does not say."""
 
 
-class Usage(msgspec.Struct, frozen=True, array_like=True):
+class Usage(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Tokens of one model call; None is unknown, never zero."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
 
 
-class AgentSpan(msgspec.Struct, frozen=True, array_like=True):
+class AgentSpan(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One span in the monitor's own words, redacted. Identity is (trace_id, span_id).
 
     Ids are lower-case hex. A `detail` span carries content that a log event gave for the span of
@@ -119,7 +119,7 @@ class AgentSpan(msgspec.Struct, frozen=True, array_like=True):
     """Which vocabulary read the span; provenance."""
 
 
-class ActionTurn(msgspec.Struct, frozen=True, array_like=True, tag="action"):
+class ActionTurn(msgspec.Struct, frozen=True, array_like=True, tag="action", gc=False):
     """The agent called a tool once."""
 
     turn_id: str
@@ -142,7 +142,7 @@ class ActionTurn(msgspec.Struct, frozen=True, array_like=True, tag="action"):
     truncated: bool = False
 
 
-class ResponseTurn(msgspec.Struct, frozen=True, array_like=True, tag="response"):
+class ResponseTurn(msgspec.Struct, frozen=True, array_like=True, tag="response", gc=False):
     """The agent replied to the user, in the outermost agent's words."""
 
     turn_id: str
@@ -163,7 +163,7 @@ class ResponseTurn(msgspec.Struct, frozen=True, array_like=True, tag="response")
 Turn: TypeAlias = ActionTurn | ResponseTurn
 
 
-class Conversation(msgspec.Struct, frozen=True, array_like=True):
+class Conversation(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """All turns of one conversation in order, with what they can be held against."""
 
     conversation_id: str
