@@ -60,7 +60,7 @@ def shop() -> tuple[Totals, Live]:
         ledger.count(
             {"accepted": 20, "attached": 13, "duplicate": 2, "late": 1, "dropped:too_old": 2}
         )
-        ledger.count({"rejected:too_large": 3, "fault:sink_failure": 1})
+        ledger.count({"rejected:body_bytes": 3, "fault:sink": 1})
         ledger.count({"skew": 4, "early:open_turns": 1, "reports:expired": 2})
         spool.append(b"0123456789", 1.0, 2)
         outbox.append(REPORTS)
@@ -74,7 +74,7 @@ def shop() -> tuple[Totals, Live]:
         cache_hits=9,
         cache_misses=3,
         lags={"rules": lag.read()},
-        counts={"rejected:too_large": 1, "fault:overload": 2},
+        counts={"rejected:body_bytes": 1, "fault:store": 2},
         version="0.1.0",
     )
     found = ledger.totals(db.reader())

@@ -130,12 +130,12 @@ BY_HAND: Samples = {
     key("spans_total", outcome="late"): 1,
     key("spans_total", outcome="dropped"): 2,
     key("dropped_spans_total", why="too_old"): 2,
-    key("rejected_payloads_total", why="too_large"): 4,  # 3 in the ledger, 1 in the process
+    key("rejected_payloads_total", why="body_bytes"): 4,  # 3 in the ledger, 1 in the process
     key("expired_reports_total"): 2,
     key("events_total", event="skew"): 4,
     key("events_total", event="early:open_turns"): 1,
-    key("faults_total", fault="sink_failure"): 1,
-    key("faults_total", fault="overload"): 2,
+    key("faults_total", fault="sink"): 1,
+    key("faults_total", fault="store"): 2,
     key("open_conversations"): 1,
     key("open_turns"): 1,
     key("open_spans"): 2,

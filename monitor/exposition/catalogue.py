@@ -42,13 +42,17 @@ ATTRIBUTED: Final = tuple(
 )
 SUB_METRICS: Final = tuple(dict.fromkeys(SUB_METRIC_OF.values()))
 SPAN_OUTCOMES: Final = ("accepted", "attached", "duplicate", "late", "dropped", "dead_lettered")
-FAULTS: Final = (
-    "store_failure",
-    "writer_failure",
-    "sink_failure",
-    "damaged_row",
-    "quarantined_row",
-    "overload",
+FAULTS: Final = ("store", "writer", "sink", "quarantined_row")
+REFUSALS: Final = (
+    "overloaded",
+    "malformed",
+    "unsupported",
+    "body_bytes",
+    "items",
+    "attributes",
+    "value_bytes",
+    "nesting",
+    "index",
 )
 EVENTS_KNOWN: Final = (
     "conflict",
@@ -214,7 +218,7 @@ DROPPED_SPANS: Final = Metric(
 EVENTS: Final = Metric(
     _name("events"),
     "counter",
-    "Limits that bit and oddities that were met on the way; see the runbook for each.",
+    "Limits that bit and oddities that were met on the way, by name.",
     ("event",),
     zeros=_singles(EVENTS_KNOWN),
 )
@@ -223,6 +227,7 @@ REJECTED: Final = Metric(
     "counter",
     "Payloads, or spans of them, refused before acceptance, by the rule that refused.",
     ("why",),
+    zeros=_singles(REFUSALS),
 )
 EXPIRED: Final = Metric(
     _name("expired_reports"),

@@ -111,7 +111,7 @@ def _span_families(totals: Totals, live: Live) -> Iterator[Family]:
     sorted_out = _by_kind(outcomes(totals, live))
     yield _counter(cat.SPANS, sorted_out["span"])
     yield _counter(cat.DROPPED_SPANS, sorted_out["dropped"])
-    yield _counter(cat.REJECTED, sorted_out["rejected"])
+    yield _counter(cat.REJECTED, _with_zeros(cat.REJECTED, sorted_out["rejected"]))
     faults = sorted_out["fault"]
     quarantined = sum(totals.family("quarantined").values())
     faults[("quarantined_row",)] = faults.get(("quarantined_row",), 0) + quarantined
