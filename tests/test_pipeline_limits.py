@@ -118,6 +118,18 @@ def test_the_cache_is_a_bound_and_changes_no_report():
     assert reports(1) == reports(10_000_000)
 
 
+def test_turns_that_are_not_kept_are_built_anew():
+    def reports(keep_turns: bool) -> list[Report]:
+        monitor = Pipeline(fake_evaluate, {}, PipelineLimits(keep_turns=keep_turns, cache_bytes=1))
+        found: list[Report] = []
+        for number in range(20):
+            spans = exchange(f"t{number}", f"c{number % 4}", start_s=number)
+            found += monitor.observe(spans, number * 1.0).reports
+        return found + list(monitor.flush(100.0).reports)
+
+    assert reports(keep_turns=True) == reports(keep_turns=False)
+
+
 def test_every_span_ends_in_one_count_whatever_bites():
     monitor = pipeline(
         spans_per_trace=3, open_traces=3, open_conversations=2, traces_per_conversation=2

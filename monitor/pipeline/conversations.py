@@ -127,7 +127,7 @@ class ConversationStage:
         record.seen_at = max(record.seen_at, closed.seen_at)
         record.synthetic = name in closed.synthetic
         self._live.put_turns(live, trace_id, turns)
-        self._shelf.keep_turns(trace_id, name, turns)
+        self._keep_turns(trace_id, name, turns)
         self._raised[name] = None
         self._schedule(live)
         self._trim(live, counts)
@@ -180,10 +180,15 @@ class ConversationStage:
     def _turns(self, live: Live, trace_id: str) -> TraceTurns:
         turns = live.turns.get(trace_id)
         if turns is None:
-            stored = self._shelf.turns(trace_id, live.record.conversation_id)
-            turns = stored if stored is not None else TraceTurns(())
+            name = live.record.conversation_id
+            stored = self._shelf.turns(trace_id, name)
+            turns = stored if stored is not None else self._traces.turns(trace_id, name)
             self._live.put_turns(live, trace_id, turns)
         return turns
+
+    def _keep_turns(self, trace_id: str, name: str, turns: TraceTurns) -> None:
+        if self._limits.keep_turns:
+            self._shelf.keep_turns(trace_id, name, turns)
 
     def _trim(self, live: Live, counts: Counter[str]) -> None:
         """Cut the text of the oldest traces until the conversation fits; never the newest's."""
@@ -204,7 +209,7 @@ class ConversationStage:
             record.trimmed.append(trace_id)
             record.traces[trace_id] = (start_ns, cut.stored_bytes)
             for name, turns in cut.turns.items():
-                self._shelf.keep_turns(trace_id, name, turns)
+                self._keep_turns(trace_id, name, turns)
             self._live.drop_turns(live, trace_id)
             counts["trimmed_traces"] += 1
             total -= size - cut.stored_bytes

@@ -60,21 +60,21 @@ class Shelf:
     """Typed access to a store of bytes; changes wait in memory until `write`."""
 
     def __init__(self, store: MutableMapping[str, bytes]) -> None:
+        """Passes over the store's keys once."""
         self._store = store
         self._changed: dict[str, bytes | None] = {}
+        self._read_keys()
 
     def write(self) -> None:
         """Carry the changes into the store."""
         for key, value in self._changed.items():
-            if value is None:
-                self._store.pop(key, None)
-            else:
+            if value is not None:
                 self._store[key] = value
+                self._known.add(hash(key))
+            elif hash(key) in self._known:
+                self._known.discard(hash(key))
+                self._store.pop(key, None)
         self._changed = {}
-
-    def keys(self, prefix: str) -> list[str]:
-        """The ids under a prefix, sorted. One pass over the store, and only before changes."""
-        return sorted(key[len(prefix) :] for key in self._store if key.startswith(prefix))
 
     def everything(self) -> dict[str, bytes]:
         """The store's content as it would be after `write`."""
@@ -86,10 +86,11 @@ class Shelf:
         self._changed = {}
         self._store.clear()
         self._store.update(content)
+        self._read_keys()
 
     def conversations(self) -> Iterator[ConversationRecord]:
         """Every record, by id."""
-        for conversation_id in self.keys(CONVERSATION):
+        for conversation_id in self._at_start[CONVERSATION]:
             record = self.conversation(conversation_id)
             if record is not None:
                 yield record
@@ -156,10 +157,25 @@ class Shelf:
             self._changed[f"{PIECE}{trace_id}:{number}"] = None
         self._changed[OPEN_TRACE + trace_id] = None
 
+    def open_traces(self) -> list[str]:
+        """The ids of the traces that were open when the shelf was built, sorted."""
+        return self._at_start[OPEN_TRACE]
+
+    def _read_keys(self) -> None:
+        # Most look-ups are for traces that are new; a hash answers these without the store.
+        self._known: set[int] = set()
+        self._at_start: dict[str, list[str]] = {CONVERSATION: [], OPEN_TRACE: []}
+        for key in self._store:
+            self._known.add(hash(key))
+            if key[:2] in self._at_start:
+                self._at_start[key[:2]].append(key[2:])
+        for ids in self._at_start.values():
+            ids.sort()
+
     def _get(self, key: str) -> bytes | None:
         if key in self._changed:
             return self._changed[key]
-        return self._store.get(key)
+        return self._store.get(key) if hash(key) in self._known else None
 
 
 _CONVERSATIONS: Final = {VERSION: reader_of(ConversationRecord)}

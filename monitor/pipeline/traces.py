@@ -8,7 +8,7 @@ from typing import Final
 
 from monitor.assembly.segments import AGENTIC, Segment, segments_of
 from monitor.assembly.spans import Arrival, SpanSet
-from monitor.assembly.turns import trace_turns
+from monitor.assembly.turns import TraceTurns, trace_turns
 from monitor.codec import (
     SHORT_HISTORY,
     decode_spans,
@@ -19,7 +19,7 @@ from monitor.codec import (
 from monitor.model import AgentSpan, ToolDefinition
 from monitor.pipeline.deadlines import Deadlines
 from monitor.pipeline.limits import PipelineLimits
-from monitor.pipeline.shelf import OPEN_TRACE, OpenTraceRecord, Shelf, TraceRecord
+from monitor.pipeline.shelf import OpenTraceRecord, Shelf, TraceRecord
 
 DORMANT_TRACES: Final = 64
 SPAN_BYTES: Final = 1_500
@@ -62,7 +62,7 @@ class TraceStage:
         self._deadlines = Deadlines(self._deadline_of)
         self._held_bytes = 0
         self.open_spans = 0
-        for trace_id in shelf.keys(OPEN_TRACE):
+        for trace_id in shelf.open_traces():
             self._reopen_stored(trace_id)
 
     def observe(self, spans: Sequence[AgentSpan], now: float, counts: Counter[str]) -> None:
@@ -115,6 +115,15 @@ class TraceStage:
                 self._shelf.keep_open_trace(trace_id, record, trace.unsaved)
                 trace.unsaved = []
         self._unsaved = {}
+
+    def turns(self, trace_id: str, conversation_id: str) -> TraceTurns:
+        """What a closed trace tells of a conversation, from its spans."""
+        record = self._shelf.trace(trace_id)
+        spans = decode_spans(record.spans) if record is not None and record.spans else []
+        for segment in segments_of(trace_id, SpanSet(spans).merged()):
+            if segment.conversation_id == conversation_id:
+                return trace_turns(segment)
+        return TraceTurns(())
 
     def rewrite(self, trace_id: str, change: Callable[[AgentSpan], AgentSpan]) -> ClosedTrace:
         """Replace a closed trace's spans by changed ones, and tell the trace anew."""
