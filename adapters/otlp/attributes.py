@@ -42,8 +42,9 @@ class AttributeReader:
         for key in pairs:
             if key in keys:
                 value = pairs[key]
-                # Nearly every value is a text that is not empty: asking for it first is cheapest.
-                found[key] = value.string_value or other(value)
+                # Nearly every value is a text or a number that is neither empty nor 0, and the
+                # fields of a value exclude each other: asking for these first is cheapest.
+                found[key] = value.string_value or value.int_value or other(value)
         if self._prefixes:
             for key in pairs:
                 if self._numbered(key):

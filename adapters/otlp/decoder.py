@@ -21,6 +21,8 @@ from monitor.model import AgentSpan
 from monitor.ports import Decoded, Vocabulary
 
 _ERROR: Final = 2
+_NO_TRACE_ID: Final = bytes(16)
+_NO_SPAN_ID: Final = bytes(8)
 _ERROR_CODES: Final = frozenset({_ERROR, "2", "STATUS_CODE_ERROR"})
 
 
@@ -84,14 +86,17 @@ class _ProtobufSpans:
             return False
         if len(spans) != count:
             return False
+        items = 0
         for span in spans:
+            pairs = span.attributes
+            items += len(pairs) + len(span.events)
             try:
-                pairs = span.attributes
-                found = self._span(origin, span, self._attributes.of_span(pairs), len(pairs))
+                found = self._span(origin, span, self._attributes.of_span(pairs))
             except RECORD_ERRORS as error:
                 self._intake.refuse(error)
             else:
                 self._intake.spans.append(found)
+        self._intake.spend(items)
         return True
 
     def _read_alone(self, origin: Origin, record: bytes) -> None:
@@ -105,25 +110,30 @@ class _ProtobufSpans:
             except DecodeError:
                 span = _parse_patiently(record)
                 found = attributes.of_list(span.attributes)
-            intake.spans.append(self._span(origin, span, found, len(span.attributes)))
+            intake.spend(len(span.attributes) + len(span.events))
+            intake.spans.append(self._span(origin, span, found))
         except RECORD_ERRORS as error:
             intake.refuse(error)
 
-    def _span(self, origin: Origin, span: Any, attributes: Attributes, count: int) -> AgentSpan:
+    def _span(self, origin: Origin, span: Any, attributes: Attributes) -> AgentSpan:
         trace_id, span_id, parent_id = span.trace_id, span.span_id, span.parent_span_id
-        if len(trace_id) != 16 or len(span_id) != 8 or not (any(trace_id) and any(span_id)):
+        if (
+            len(trace_id) != 16
+            or len(span_id) != 8
+            or trace_id == _NO_TRACE_ID
+            or span_id == _NO_SPAN_ID
+        ):
             if trace_id or span_id or span.start_time_unix_nano:
                 raise InvalidId
             raise Alien("it has neither ids nor a start")
         name, events = span.name, span.events
-        self._intake.spend(count + len(events))
         return self._reader.read(
             origin,
             attributes,
             self._attributes.events(events) if events else (),
             trace_id.hex(),
             span_id.hex(),
-            parent_id.hex() if len(parent_id) == 8 and any(parent_id) else None,
+            parent_id.hex() if len(parent_id) == 8 and parent_id != _NO_SPAN_ID else None,
             name if type(name) is str else self._attributes.values.text(name),
             span.start_time_unix_nano,
             span.end_time_unix_nano,

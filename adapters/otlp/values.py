@@ -37,10 +37,6 @@ class ValueReader:
 
     def of_span(self, value: Any) -> JsonValue:
         """The value of a `SpanValue` message."""
-        number: int = value.int_value
-        return number if number else self._of_span_kind(value)
-
-    def _of_span_kind(self, value: Any) -> JsonValue:
         kind = value.WhichOneof("value")
         if kind is None:
             return None

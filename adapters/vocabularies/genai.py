@@ -298,8 +298,12 @@ def _tool_error(
 
 def usage_of(attributes: Mapping[str, JsonValue]) -> Usage | None:
     """Tokens of a model call; None where none are told. Agents repeat the sum of theirs."""
-    given = _tokens(attributes, INPUT_TOKENS)
-    said = _tokens(attributes, OUTPUT_TOKENS)
+    given = attributes.get(INPUT_TOKENS[0])
+    said = attributes.get(OUTPUT_TOKENS[0])
+    if type(given) is not int or given < 0:
+        given = _tokens(attributes, INPUT_TOKENS[1:])
+    if type(said) is not int or said < 0:
+        said = _tokens(attributes, OUTPUT_TOKENS[1:])
     return None if given is None and said is None else Usage(given, said)
 
 

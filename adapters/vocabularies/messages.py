@@ -76,6 +76,8 @@ def read_messages(value: JsonValue, default_role: str) -> Messages:
 def read_parts_text(text: str) -> str | None:
     """The joined text of a JSON list of text parts, when it is just that; else None."""
     parts = content.decode_shape(text, _parts_decoder)
+    if parts and len(parts) == 1 and parts[0].type == "text":
+        return parts[0].content
     if not parts or any(part.type != "text" or part.content is None for part in parts):
         return None
     return "\n".join([part.content or "" for part in parts])
