@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from monitor.model import ActionTurn, Conversation, JsonValue, ResponseTurn
 from monitor.references.contracts import ToolContracts
-from monitor.scoring.departures import Evidence, explain_claim, is_supported, is_told
+from monitor.scoring.departures import Evidence, explain_claim, is_supported, is_told, traced
 from monitor.scoring.judged import Judged
 from monitor.scoring.placement import Slot
 from monitor.scoring.provenance import (
@@ -26,6 +26,7 @@ from monitor.scoring.provenance import (
     weighs,
 )
 from monitor.scoring.sources import (
+    Place,
     Source,
     differs,
     mends,
@@ -65,6 +66,7 @@ class Attribution:
         self._values: set[str] = set()
         self._words: set[str] = set()
         self._instructed = False
+        self._chain = 0
         self._results: dict[int, list[Content]] = {}
         self._read = 0
         self._indexed = 0
@@ -74,10 +76,13 @@ class Attribution:
         """The slot's blame. Slots are to be given in their order, each once."""
         turn = None if slot.turn is None else self._conversation.turns[slot.turn]
         expected = None if slot.expected is None else self._expected[slot.expected]
+        place = Place(exchange, self._chain, slot.expected)
         if isinstance(turn, ResponseTurn) or isinstance(expected, ExpectedResponse):
-            blame = self._reply(position, slot, judged, exchange)
+            text = turn.text if isinstance(turn, ResponseTurn) else None
+            blame = self._reply(position, judged, place, text or "")
+            self._chain += 1
         else:
-            blame = self._action(position, slot, turn, expected, judged, exchange)
+            blame = self._action(position, turn, expected, judged, place)
         if not blame.findings and turn is not None:
             self._good.append(turn)
             if isinstance(turn, ActionTurn) and turn.error_type is None and self._sources:
@@ -87,82 +92,75 @@ class Attribution:
     def _action(
         self,
         position: int,
-        slot: Slot,
         turn: ActionTurn | None,
         expected: ExpectedAction | None,
         judged: Judged,
-        exchange: int,
+        place: Place,
     ) -> Blame:
-        findings, origin, inherited = self._sorted(slot, judged.findings, exchange)
-        drifted = not judged.findings and turn is not None and expected is not None
-        if drifted and judged.why is None and differs(turn, expected):  # type: ignore[arg-type]
-            changers = self._state(turn)  # type: ignore[arg-type]
+        findings, origin, inherited = self._sorted(judged.findings, place, "")
+        if turn is not None and expected is not None and not judged.findings and not judged.why:
+            changers = self._state(turn) if differs(turn, expected) else None
             if changers:
                 origin = _earliest(changers)
-                inherited = [_state_finding(turn, expected)]  # type: ignore[arg-type]
-            else:
-                self._add(turn, expected, (), None, (exchange, slot.expected))
+                inherited = [_state_finding(turn, expected)]
+            elif changers is not None:
+                self._add(turn, expected, (), None, place)
         blame = _blame(findings, inherited, origin)
         if blame.findings:
             root = position if findings or origin is None else origin
-            self._add(turn, expected, judged.findings, root, (exchange, slot.expected))
+            self._add(turn, expected, judged.findings, root, place)
         return blame
 
-    def _reply(self, position: int, slot: Slot, judged: Judged, exchange: int) -> Blame:
-        surplus = self._surplus(slot, judged, exchange) if judged.surplus else ()
-        found = (*judged.findings, *surplus)
+    def _reply(self, position: int, judged: Judged, place: Place, text: str) -> Blame:
+        found = (*judged.findings, *self._surplus(judged, place))
         if not found and not judged.own:
             return Blame(())
-        findings, origin, inherited = self._sorted(slot, found, exchange)
+        findings, origin, inherited = self._sorted(found, place, text)
         findings += judged.own
         blame = _blame(findings, inherited, origin)
         if blame.findings:
             root = position if findings or origin is None else origin
-            source = source_of_reply((*findings, *inherited), root, (exchange, slot.expected))
-            self._sources.append(source)
+            self._sources.append(source_of_reply((*findings, *inherited), root, place))
         return blame
 
     def _sorted(
-        self, slot: Slot, found: Sequence[Finding], exchange: int
+        self, found: Sequence[Finding], place: Place, text: str
     ) -> tuple[list[Finding], int | None, list[Finding]]:
         """Own findings, the earliest root behind the others, and these others."""
         own: list[Finding] = []
         inherited: list[Finding] = []
         origins: list[int] = []
         for finding in found:
-            sources = self._explaining(slot, finding, exchange) if self._sources else ()
-            if not sources:
-                own.append(finding)
-                continue
+            sources = self._explaining(finding, place, text) if self._sources else ()
             roots = [source.origin for source in sources if source.origin is not None]
-            # Only the surroundings explain it: then it is nobody's fault.
             if roots:
                 inherited.append(finding)
                 origins += roots
+            elif not any(_moved(finding, source) for source in sources):
+                own.append(finding)
         return own, min(origins, default=None), inherited
 
-    def _explaining(self, slot: Slot, finding: Finding, exchange: int) -> Sequence[Source]:
-        declared = self._declared(slot)
-        reason = finding.reason
-        if reason == "missing_parameters" or finding.detail == "omitted":
+    def _explaining(self, finding: Finding, place: Place, text: str) -> Sequence[Source]:
+        declared = self._declared(place)
+        if finding.reason == "missing_parameters" or finding.detail == "omitted":
             return declared
-        if reason in ("incomplete_response", "inconsistent_response"):
-            return declared or explain_claim(finding, self._sources, self._evidence(slot, exchange))
-        if reason == "inconsistent_parameter_values":
-            return declared or self._value(finding, exchange)
+        if finding.reason in ("incomplete_response", "inconsistent_response"):
+            return declared or explain_claim(finding, self._sources, self._evidence(place, text))
+        if finding.reason == "inconsistent_parameter_values":
+            return declared or self._value(finding, place.exchange)
         return ()
 
-    def _declared(self, slot: Slot) -> list[Source]:
+    def _declared(self, place: Place) -> list[Source]:
         """Failed turns whose output this one consumes by the reference's own word."""
-        if slot.expected is None:
+        if place.expected is None:
             return []
-        numbers = self._expected[slot.expected].depends_on
+        numbers = self._expected[place.expected].depends_on
         return [
             source
             for source in self._sources
             if source.origin is not None
-            and source.expected_index is not None
-            and source.expected_index + 1 in numbers
+            and source.place.expected is not None
+            and source.place.expected + 1 in numbers
         ]
 
     def _value(self, finding: Finding, exchange: int) -> list[Source]:
@@ -206,28 +204,26 @@ class Attribution:
             and same_tool(source, turn, self._contracts)
         ]
 
-    def _surplus(self, slot: Slot, judged: Judged, exchange: int) -> list[Finding]:
+    def _surplus(self, judged: Judged, place: Place) -> list[Finding]:
         """Surplus claims that are faults: out of failed results, or with values from nowhere."""
+        if not judged.surplus:
+            return []
         failed = [source for source in self._sources if source.origin is not None]
-        known = self._known(exchange)
-        expected = None if slot.expected is None else self._expected[slot.expected]
+        expected = None if place.expected is None else self._expected[place.expected]
         due = content_of_text(expected.text) if isinstance(expected, ExpectedResponse) else NOTHING
-        evidence = self._evidence(slot, exchange)
-        given = [source.given for source in self._sources]
-        findings = []
-        for claim in judged.surplus:
-            finding = Finding("inconsistent_response", "gold", actual=claim)
-            failed_told = failed and not is_told(claim, evidence)
-            explained = failed_told and explain_claim(finding, failed, evidence)
-            if explained or not is_supported(claim, (due, known, *given)):
-                findings.append(finding)
-        return findings
+        met = (due, self._known(place.exchange), *(source.given for source in self._sources))
+        evidence = self._evidence(place, "")
+        return [
+            Finding("inconsistent_response", "gold", actual=claim)
+            for claim in judged.surplus
+            if (traced(claim, failed) and not is_told(claim, evidence))
+            or not is_supported(claim, met)
+        ]
 
-    def _evidence(self, slot: Slot, exchange: int) -> Evidence:
+    def _evidence(self, place: Place, text: str) -> Evidence:
         """What stood behind a reply when it was written."""
-        turn = None if slot.turn is None else self._conversation.turns[slot.turn]
-        text = turn.text if isinstance(turn, ResponseTurn) else None
-        return Evidence(exchange, self._good_results(exchange), frozenset(tokens(text or "")))
+        good = self._good_results(place.exchange)
+        return Evidence(place.chain, good, frozenset(tokens(text)))
 
     def _good_results(self, exchange: int) -> list[Content]:
         """The results of the good calls of one exchange so far; each is read once."""
@@ -265,7 +261,7 @@ class Attribution:
         expected: ExpectedAction | None,
         findings: Sequence[Finding],
         origin: int | None,
-        place: tuple[int, int | None],
+        place: Place,
     ) -> None:
         self._sources.append(
             source_of_action(turn, expected, findings, origin, place, self._contracts)
@@ -298,6 +294,19 @@ def _state_finding(turn: ActionTurn, expected: ExpectedAction) -> Finding:
         detail="result_differs",
         expected=expected.result,
         actual=actual,
+    )
+
+
+def _moved(finding: Finding, source: Source) -> bool:
+    """Whether surroundings that changed took away the expected value, so that nobody failed."""
+    due = {plain(leaf) for _, leaf in leaves(finding.expected)}
+    if isinstance(finding.expected, str):
+        said = tokens(finding.actual) if isinstance(finding.actual, str) else ()
+        due = {token for token in tokens(finding.expected) if token not in said}
+    return (
+        source.origin is None
+        and due <= source.due.values | source.due.words
+        and not due & (source.given.values | source.given.words)
     )
 
 

@@ -24,7 +24,7 @@ _FAILURE: Final = frozenset(
 class Evidence(NamedTuple):
     """What the agent had at hand from turns that went right, and what it made of it."""
 
-    exchange: int
+    chain: int
     good: Sequence[Content]
     """The results of the good calls behind the reply, one by one."""
     said: AbstractSet[str]
@@ -55,7 +55,7 @@ def explain_claim(
     wanted = tokens(due)
     new = [token for token in said if token not in wanted]
     if new:
-        return _of_new(new, sources, evidence.exchange)
+        return _brought(new, sources) or _untraceable(new, sources, evidence.chain)
     lost = _lost(due)
     return _of_lost(lost, sources, evidence) if lost.words else ()
 
@@ -82,22 +82,28 @@ def is_supported(claim: str, contents: Sequence[Content]) -> bool:
     )
 
 
-def _of_new(new: list[str], sources: Sequence[Source], exchange: int) -> tuple[Source, ...]:
-    """The sources that brought words into the reply that were not expected there."""
+def traced(claim: str, sources: Sequence[Source]) -> tuple[Source, ...]:
+    """The sources that a surplus claim was taken from; none when it came from elsewhere."""
+    return _brought(tokens(claim), sources)
+
+
+def _brought(new: Sequence[str], sources: Sequence[Source]) -> tuple[Source, ...]:
+    """The sources that brought the words which were not expected, when they brought most."""
     bringing = tuple(s for s in sources if any(token in s.wrong.words for token in new))
     strange = [t for t in new if not any(t in s.wrong.words for s in bringing)]
-    typed = any(map(is_typed, strange))
-    if bringing and not typed and len(strange) <= MOSTLY * len(new):
-        return bringing
-    # What a turn of unknown output told cannot be traced, so its bearer gets the benefit.
-    silent = tuple(s for s in bringing if not s.told) or tuple(
-        s for s in sources if not s.told and s.exchange == exchange
-    )
-    if silent:
-        return silent
+    return bringing if len(strange) <= MOSTLY * len(new) and not _typed(strange) else ()
+
+
+def _untraceable(new: Sequence[str], sources: Sequence[Source], chain: int) -> tuple[Source, ...]:
+    """The sources that may have brought the words, since nobody knows what they told."""
+    silent = tuple(s for s in sources if not s.told)
+    bearing = tuple(s for s in silent if any(token in s.wrong.words for token in new))
+    if bearing or _typed(new):
+        return bearing
     admits = any(token in _FAILURE or is_negation(token) for token in new)
-    errored = tuple(s for s in sources if s.errored and s.exchange == exchange)
-    return errored if admits and errored and not typed else ()
+    return tuple(
+        s for s in sources if s.place.chain == chain and (not s.told or (admits and s.errored))
+    )
 
 
 def _of_lost(lost: _Lost, sources: Sequence[Source], evidence: Evidence) -> tuple[Source, ...]:
@@ -113,9 +119,13 @@ def _of_lost(lost: _Lost, sources: Sequence[Source], evidence: Evidence) -> tupl
     if kept_back and not all(token in evidence.said for token in lost.words):
         return ()
     # Nobody was to tell it: then it says that all went well, or its source is not known.
-    typed = any(map(is_typed, lost.words))
+    typed = _typed(lost.words)
     return tuple(
         s
         for s in sources
-        if s.exchange == evidence.exchange and not s.is_reply and not (s.foretold and typed)
+        if s.place.chain == evidence.chain and not s.is_reply and not (s.foretold and typed)
     )
+
+
+def _typed(words: Sequence[str]) -> bool:
+    return any(map(is_typed, words))

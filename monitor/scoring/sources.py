@@ -15,13 +15,22 @@ from monitor.scoring.words import tokens
 from monitor.verdict import ExpectedAction, Finding
 
 
+class Place(NamedTuple):
+    """Where a turn stands among the others."""
+
+    exchange: int
+    chain: int
+    """Counts the replies before it: a reply and the calls since the reply before are one chain."""
+    expected: int | None
+    """Index of the expected turn."""
+
+
 class Source(NamedTuple):
     """A turn whose output departs from what was expected of it."""
 
     origin: int | None
     """Position of the root behind it; None when the surroundings changed and nobody failed."""
-    exchange: int
-    expected_index: int | None
+    place: Place
     wrong: Content = NOTHING
     """What it passed or gave out that was not expected."""
     due: Content = NOTHING
@@ -48,10 +57,10 @@ def source_of_action(
     expected: ExpectedAction | None,
     findings: Sequence[Finding],
     origin: int | None,
-    place: tuple[int, int | None],
+    place: Place,
     contracts: ToolContracts,
 ) -> Source:
-    """What a failed, omitted or drifted action hands on. `place`: exchange and expected index."""
+    """What a failed, omitted or drifted action hands on."""
     foretold = expected is not None and expected.has_result
     due = content_of(expected.result) if expected is not None and foretold else NOTHING
     given = content_of(turn.result) if turn is not None and turn.has_result else NOTHING
@@ -61,7 +70,7 @@ def source_of_action(
     tool_ids = [contracts.split(name)[0] for name in names]
     return Source(
         origin,
-        *place,
+        place,
         wrong=wrong,
         due=due,
         given=given,
@@ -75,9 +84,7 @@ def source_of_action(
     )
 
 
-def source_of_reply(
-    findings: Sequence[Finding], origin: int, place: tuple[int, int | None]
-) -> Source:
+def source_of_reply(findings: Sequence[Finding], origin: int, place: Place) -> Source:
     """What a failed reply hands on: the words in which it departs."""
     wrong: set[str] = set()
     for finding in findings:
@@ -85,7 +92,7 @@ def source_of_reply(
         actual = tokens(finding.actual) if isinstance(finding.actual, str) else ()
         wrong |= set(actual) - set(expected)
     words = frozenset(wrong)
-    return Source(origin, *place, wrong=Content(words, words), is_reply=True)
+    return Source(origin, place, wrong=Content(words, words), is_reply=True)
 
 
 def differs(turn: ActionTurn, expected: ExpectedAction) -> bool:
@@ -109,7 +116,7 @@ def same_tool(source: Source, turn: ActionTurn, contracts: ToolContracts) -> boo
 
 def mends(turn: ActionTurn, source: Source, exchange: int) -> bool:
     """Whether a good call is the successful retry of a source that ended in an error."""
-    if not source.errored or source.retry is None or source.exchange != exchange:
+    if not source.errored or source.retry is None or source.place.exchange != exchange:
         return False
     name, arguments = source.retry
     if turn.call.name.rpartition(".")[2] != name.rpartition(".")[2]:
