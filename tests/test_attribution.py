@@ -367,3 +367,29 @@ def test_removing_the_roots_failure_removes_exactly_its_cascades(length: int):
     assert (mended.root_cause_count, mended.cascading_count) == (1, length)
     assert outcomes(mended)[: length + 1] == ["pass"] * (length + 1)
     assert outcomes(mended)[length + 1 :] == outcomes(both)[length + 1 :]
+
+
+def test_a_reply_right_behind_a_failed_call_of_unknown_output_is_not_blamed_for_it():
+    gold = paired(
+        want("kb.find", {"doc": "new"}),
+        say("Returns take 30 days."),
+        say("Most returns are quick."),
+    )
+    conversation = talk(
+        call("kb.find", {"doc": "old"}),
+        reply("Returns take 14 days."),
+        reply("93% of returns are quick."),
+    )
+
+    # The last reply has no call behind it: its figure comes from nowhere.
+    assert outcomes(evaluated(conversation, gold)) == [WRONG, INHERITED, "inconsistent_response"]
+
+
+def test_surroundings_that_changed_excuse_only_what_they_took_away():
+    due, now = {"rooms": ["R-1", "R-2"]}, {"rooms": ["R-2", "R-3"]}
+    gold = (want("hotel.rooms", {}, due), want("hotel.book", {"room": "R-1"}))
+    still_there = (want("hotel.rooms", {}, due), want("hotel.book", {"room": "R-2"}))
+    conversation = talk(call("hotel.rooms", {}, now), call("hotel.book", {"room": "R-3"}))
+
+    assert outcomes(evaluated(conversation, paired(*gold))) == ["pass", "pass"]
+    assert outcomes(evaluated(conversation, paired(*still_there))) == ["pass", WRONG]

@@ -98,9 +98,9 @@ def _untraceable(new: Sequence[str], sources: Sequence[Source], chain: int) -> t
     """The sources that may have brought the words, since nobody knows what they told."""
     silent = tuple(s for s in sources if not s.told)
     bearing = tuple(s for s in silent if any(token in s.wrong.words for token in new))
-    if bearing or _typed(new):
+    if bearing:
         return bearing
-    admits = any(token in _FAILURE or is_negation(token) for token in new)
+    admits = not _typed(new) and any(token in _FAILURE or is_negation(token) for token in new)
     return tuple(
         s for s in sources if s.place.chain == chain and (not s.told or (admits and s.errored))
     )

@@ -99,10 +99,9 @@ class _Comparison:
             self.changed[index] = _changed(left, right, score)
         elif outcome == "missing":
             self.missing.append(left)
-        elif outcome == "open":
-            self.open = True
         elif _typed(set(right.tokens) - self.all_expected):
             self.surplus.append(right.text)
+        self.open = self.open or outcome == "open"
 
     def _result(self) -> Judged:
         self.missing.sort(key=lambda claim: claim.position)
