@@ -58,7 +58,7 @@ class LedgerSettings(Section):
     path: Path = Path("agent-monitor.sqlite3")
     commit_interval_s: Annotated[float, Field(gt=0, le=60)] = 0.5
     """How long scored work may wait for its commit; acceptance never waits for it."""
-    retain_s: Seconds = 3600.0
+    retain_s: Seconds = 86_400.0
     """How long a closed conversation's turns are kept beyond its late horizon."""
 
 

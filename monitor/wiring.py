@@ -79,7 +79,11 @@ def service(settings: Settings) -> Service:
         settings,
         settings.ledger.path,
         durable=True,
-        counts=lambda: {**_refusals(receiver.counters), **health.counts()},
+        counts=lambda: {
+            **_refusals(receiver.counters),
+            **health.counts(),
+            "fault:sink": parts.engine.sink_failures,
+        },
         lag=lag,
     )
     embedded = Embedded(

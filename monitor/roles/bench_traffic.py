@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
@@ -22,6 +23,17 @@ currency shipping confirm update request change please today tomorrow before aft
 carrier tracking number item quantity return policy within days original method
 """
 WORDS = VOCABULARY.split()
+INSTRUCTIONS_BYTES = 2048
+Given = Callable[[str], list[Any]]
+"""From filling text to the messages that a model call was given."""
+
+
+def _prose(rng: random.Random, size: int) -> str:
+    text = " ".join(rng.choices(WORDS, k=size // 6 + 1))
+    return text[:size]
+
+
+INSTRUCTIONS = _prose(random.Random(1), INSTRUCTIONS_BYTES)  # noqa: S311  no secret
 
 
 def payloads(conversations: int, spans_per_payload: int, seed: int = 7) -> list[bytes]:
@@ -112,59 +124,48 @@ def _value(value: AnyValue) -> Any:
 
 
 def _turn(rng: random.Random, conversation: str, turn: int) -> Iterator[Span]:
-    """One exchange; every span is filled up to 4 KB with the text that such spans carry."""
+    """One exchange in spans of 4 KB: the agent's standing instructions, and text of its own."""
     trace = blake2b(f"{conversation}/{turn}".encode(), digest_size=16).digest()
     at = START_NS + turn * 60 * SECOND_NS
     order = f"SO-{rng.randrange(10_000, 100_000)}"
-    user = f"Where is order {order}? "
     call = {"type": "tool_call", "id": "call_1", "name": "get_order"}
     asked = {"role": "assistant", "parts": [{**call, "arguments": {"order_id": order}}]}
     found = {"order_id": order, "status": "packed", "total": 42.5}
-    answer = {"role": "tool", "parts": [{"type": "tool_call_response", "id": "call_1"}]}
+    reply = _said("assistant", f"Your order {order} is packed. {_prose(rng, 400)}")
 
-    def chat(given: list[Any], said: dict[str, Any], span_id: int, start: int) -> Span:
-        return _padded(
-            lambda text: _span(
-                trace,
-                span_id,
-                9,
-                conversation,
-                "chat",
-                _messages(given, said, text),
-                start,
-            ),
-            rng,
-        )
+    def user(text: str) -> list[Any]:
+        return [_said("user", f"Where is order {order}? {text}")]
 
-    yield chat([_said("user", user)], asked, 1, at)
-    yield _padded(lambda text: _tool_span(trace, conversation, order, found, text, at), rng)
-    reply = _said("assistant", f"Your order {order} is packed.")
-    answer["parts"][0]["response"] = found  # type: ignore[index]
-    yield chat([answer], reply, 3, at + 2 * SECOND_NS)
-    agent = {"gen_ai.agent.name": "bench-agent"}
-    yield _padded(
-        lambda text: _span(
-            trace,
-            9,
-            None,
-            conversation,
-            "invoke_agent",
-            agent | _messages([_said("user", user)], reply, text),
-            at,
-        ),
-        rng,
-    )
+    def answer(text: str) -> list[Any]:
+        told = {**found, "note": text}
+        part = {"type": "tool_call_response", "id": "call_1", "response": told}
+        return [{"role": "tool", "parts": [part]}]
+
+    def chat(given: Given, said: dict[str, Any], span_id: int, start: int) -> Span:
+        def build(text: str) -> Span:
+            attributes = _messages(given(text), said, INSTRUCTIONS)
+            return _span(trace, span_id, 9, conversation, "chat", attributes, start)
+
+        return _filled(build, rng)
+
+    def agent(text: str) -> Span:
+        named = {"gen_ai.agent.name": "bench-agent"}
+        attributes = named | _messages(user(text), reply, INSTRUCTIONS)
+        return _span(trace, 9, None, conversation, "invoke_agent", attributes, at)
+
+    yield chat(user, asked, 1, at)
+    yield _filled(partial(_tool_span, trace, conversation, order, found, at), rng)
+    yield chat(answer, reply, 3, at + 2 * SECOND_NS)
+    yield _filled(agent, rng)
 
 
-def _padded(build: Any, rng: random.Random) -> Span:
-    span: Span = build("")
-    missing = SPAN_BYTES - span.ByteSize()
-    padded: Span = build(_prose(rng, max(0, missing)))
-    return padded
+def _filled(build: Callable[[str], Span], rng: random.Random) -> Span:
+    """The span with so much text that it has 4 KB."""
+    return build(_prose(rng, max(0, SPAN_BYTES - build("").ByteSize())))
 
 
 def _tool_span(
-    trace: bytes, conversation: str, order: str, found: dict[str, Any], text: str, at: int
+    trace: bytes, conversation: str, order: str, found: dict[str, Any], at: int, text: str
 ) -> Span:
     attributes = {
         "gen_ai.tool.name": "get_order",
@@ -201,11 +202,6 @@ def _messages(
 
 def _said(role: str, text: str) -> dict[str, Any]:
     return {"role": role, "parts": [{"type": "text", "content": text}]}
-
-
-def _prose(rng: random.Random, size: int) -> str:
-    text = " ".join(rng.choices(WORDS, k=size // 6 + 1))
-    return text[:size]
 
 
 def _span(
