@@ -199,6 +199,38 @@ class TestInconsistentParameterValues:
 
         assert only(bought(gold, actual, tools=())).field == "legs.1.from"
 
+    def test_lists_that_belong_together_keep_their_pairs(self):
+        gold = {"item_ids": ["a", "b"], "new_item_ids": ["x", "y"]}
+        similar = {("['a', 'b']", "['b', 'a']"): 1.0, ("['x', 'y']", "['y', 'x']"): 1.0}
+
+        def outcome(item_ids: list[str], new_item_ids: list[str]) -> list[str]:
+            actual = {"item_ids": item_ids, "new_item_ids": new_item_ids}
+            return outcomes(
+                evaluated(
+                    talk(call("shop.swap", actual)),
+                    paired(want("shop.swap", gold)),
+                    similar=similar,
+                )
+            )
+
+        assert outcome(["b", "a"], ["y", "x"]) == ["pass"]
+        assert outcome(["b", "a"], ["x", "y"]) == ["inconsistent_parameter_values"]
+
+    def test_objects_may_come_in_another_order_where_the_comparator_says_so(self):
+        gold, actual = [{"n": 1}, {"n": 2}], [{"n": 2}, {"n": 1}]
+
+        def outcome(similar: dict[tuple[str, str], float | None]) -> list[str]:
+            return outcomes(
+                evaluated(
+                    talk(call("a.x", {"rows": actual})),
+                    paired(want("a.x", {"rows": gold})),
+                    similar=similar,
+                )
+            )
+
+        assert outcome({(str(gold), str(actual)): 1.0}) == ["pass"]
+        assert outcome({}) == ["inconsistent_parameter_values"]
+
     def test_the_same_meaning_passes(self):
         for actual in ({"item": 7.0}, {"item": 7, "gift": True}):
             assert outcomes(bought({"item": 7}, actual)) == ["pass"]

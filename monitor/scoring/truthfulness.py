@@ -9,7 +9,7 @@ from monitor.model import JsonValue
 from monitor.ports import Comparator, Hint
 from monitor.scoring.completeness import properties_of
 from monitor.scoring.thresholds import Thresholds
-from monitor.scoring.values import same
+from monitor.scoring.values import plain, same
 from monitor.verdict import Finding
 
 
@@ -21,6 +21,14 @@ class Values(NamedTuple):
     """Mean similarity of the leaves that could be compared; None when there were none."""
     open: bool
     """Some comparison could not be decided."""
+
+
+class _Argument(NamedTuple):
+    """What was found for one argument."""
+
+    findings: list[Finding]
+    scores: list[float]
+    open: bool
 
 
 class ValueJudge(NamedTuple):
@@ -47,16 +55,37 @@ class ValueJudge(NamedTuple):
                 continue
             declared = properties.get(key)
             part = declared if isinstance(declared, dict) else None
-            for path, left, right, at in _leaf_pairs(key, value, actual[key], part):
-                score, finding = self._leaf(path, left, right, at)
-                if score is None:
-                    undecided = True
-                    continue
-                scores.append(score)
-                if finding is not None:
-                    findings.append(finding)
+            found = self._argument(key, value, actual[key], part)
+            findings += found.findings
+            scores += found.scores
+            undecided = undecided or found.open
+        if not findings:
+            findings += _crossed(args, actual)
         mean = sum(scores) / len(scores) if scores else None
         return Values(tuple(findings), mean, undecided)
+
+    def _argument(
+        self,
+        key: str,
+        expected: JsonValue,
+        actual: JsonValue,
+        schema: Mapping[str, JsonValue] | None,
+    ) -> _Argument:
+        """One argument, leaf by leaf; a list of objects may pass as a whole in another order."""
+        found = _Argument([], [], False)
+        for path, left, right, part in _leaf_pairs(key, expected, actual, schema):
+            score, finding = self._leaf(path, left, right, part)
+            if score is None:
+                found = found._replace(open=True)
+                continue
+            found.scores.append(score)
+            if finding is not None:
+                found.findings.append(finding)
+        if found.findings and isinstance(expected, list) and _pairwise(expected, actual):
+            score, finding = self._leaf(key, expected, actual, schema)
+            if score is not None and finding is None:
+                return _Argument([], [score], False)
+        return found
 
     def _leaf(
         self,
@@ -79,6 +108,34 @@ class ValueJudge(NamedTuple):
             actual=actual,
             score=score,
         )
+
+
+def _crossed(args: Mapping[str, JsonValue], actual: Mapping[str, JsonValue]) -> Iterator[Finding]:
+    """Lists that belong together, such as `item_ids` and `new_item_ids`, paired another way."""
+    lists = [
+        key
+        for key, value in args.items()
+        if isinstance(value, list) and isinstance(actual.get(key), list) and len(value) > 1
+    ]
+    for key in lists:
+        for other in lists:
+            if not other.endswith(f"_{key}"):
+                continue
+            due = sorted(zip(map(plain, args[key]), map(plain, args[other]), strict=False))
+            given = sorted(zip(map(plain, actual[key]), map(plain, actual[other]), strict=False))
+            if due != given and all(_same_members(args[k], actual[k]) for k in (key, other)):
+                yield Finding(
+                    "inconsistent_parameter_values",
+                    "gold",
+                    field=other,
+                    expected=args[other],
+                    actual=actual[other],
+                    score=0.0,
+                )
+
+
+def _same_members(expected: list[JsonValue], actual: list[JsonValue]) -> bool:
+    return sorted(map(plain, expected)) == sorted(map(plain, actual))
 
 
 _Leaf = tuple[str, JsonValue, JsonValue, Mapping[str, JsonValue] | None]
