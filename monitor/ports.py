@@ -79,7 +79,10 @@ class Vocabulary(Protocol):
 
     name: str
     keys: frozenset[str]
-    """The attributes that `read` looks at; a decoder need not convert any other."""
+    """The attributes that `read` looks at; a decoder need not convert any other.
+
+    A key that ends in a dot stands for all keys that begin with it (numbered conventions).
+    """
 
     def read(
         self,
