@@ -7,7 +7,7 @@ release that writes version n+1 can go on reading version n.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 from zlib import crc32
 
@@ -66,7 +66,25 @@ def encode_span(span: AgentSpan) -> bytes:
 
 def encode_rows(rows: Sequence[bytes]) -> bytes:
     """Spans that were encoded one by one, as the same kind of record; repeats are kept."""
-    return seal(SPANS, ([msgspec.Raw(row) for row in rows],))
+    return seal(SPANS, _of_rows(rows))
+
+
+def nested_spans(spans: Sequence[AgentSpan]) -> msgspec.Raw:
+    """Spans as a part of another record, whose seal covers them."""
+    return msgspec.Raw(_to_bytes(_without_repeats(spans)))
+
+
+def nested_rows(rows: Sequence[bytes]) -> msgspec.Raw:
+    """Spans that were encoded one by one, as a part of another record."""
+    return msgspec.Raw(_PACK.encode(_of_rows(rows)))
+
+
+def spans_of(nested: msgspec.Raw) -> list[AgentSpan]:
+    """The spans of `nested_spans` or `nested_rows`. Raises StateError."""
+    try:
+        return _read_spans(bytes(nested))
+    except (msgspec.MsgspecError, IndexError) as error:
+        raise StateError(f"stored spans are damaged: {error}") from error
 
 
 def decode_spans(data: bytes) -> list[AgentSpan]:
@@ -120,7 +138,7 @@ def seal(kind: bytes, value: object, version: int = VERSION) -> bytes:
     return MARK + kind + bytes((version,)) + _checksum(body) + body
 
 
-def unseal(kind: bytes, data: bytes, readers: dict[int, Callable[[bytes], T]]) -> T:
+def unseal(kind: bytes, data: bytes, readers: Mapping[int, Callable[[bytes], T]]) -> T:
     """The value behind the header, read by its version's reader. Raises StateError."""
     name = kind.decode()
     if data[:2] != MARK or len(data) < HEADER_BYTES or data[2:3] != kind:
@@ -179,6 +197,10 @@ def _without_repeats(spans: Sequence[AgentSpan]) -> _Spans:
             repeats[number] = _Repeats(history, tools_of, system_of)
         kept.append(span)
     return _Spans(kept, tuple(messages), repeats)
+
+
+def _of_rows(rows: Sequence[bytes]) -> tuple[list[msgspec.Raw]]:
+    return ([msgspec.Raw(row) for row in rows],)
 
 
 def _number(

@@ -22,7 +22,8 @@ def turns_of(
         scope.find_results()
     top = scopes[None].items
     _add_reply_of_root(top, root, events)
-    return tuple([item.turn(conversation_id) for item in _flat(top)])
+    items = top if len(scopes) == 1 else _flat(top)
+    return tuple([item.turn(conversation_id) for item in items])
 
 
 class _Say:
@@ -61,7 +62,7 @@ class _Act:
         self.number = 0
         self.run: Event | None = None
         self.answer: ToolResult | None = None
-        self.inner: list[_Say | _Act] = []
+        self.inner: Sequence[_Say | _Act] = ()
 
     def take(self, done: _Act) -> None:
         """Become one with the tool span that carried the call out."""
@@ -188,16 +189,20 @@ def give_results(acts: Sequence[_Act], results: Sequence[ToolResult]) -> None:
 
 def _scopes(events: Sequence[Event]) -> dict[Event | None, _Scope]:
     scopes: dict[Event | None, _Scope] = {None: _Scope()}
-    known = set(events)
+    runs: dict[Event, _Act] = {}
     for event in events:
-        host = event.host if event.host in known else None
+        host = event.host
+        if host is not None and host not in scopes:
+            if host in runs:
+                scopes[host] = _Scope()
+                runs[host].inner = scopes[host].items
+            else:
+                host = None
         scope = scopes[host]
         if event.span.kind == "model":
             scope.model(event)
         else:
-            act = scope.tool(event)
-            scopes[event] = _Scope()
-            act.inner = scopes[event].items
+            runs[event] = scope.tool(event)
     return scopes
 
 

@@ -20,6 +20,10 @@ TRACE: Final = "t:"
 TURNS: Final = "u:"
 
 
+NO_SPANS: Final = msgspec.Raw(b"\xc0")
+"""Nil."""
+
+
 class ConversationRecord(msgspec.Struct, array_like=True):
     """What is kept of a conversation beside its traces. `closed_at` is a host's time."""
 
@@ -53,7 +57,12 @@ class TraceRecord(msgspec.Struct, array_like=True):
     conversations: tuple[str, ...]
     opened_at: float = 0.0
     seen_at: float = 0.0
-    spans: bytes | None = None
+    spans: msgspec.Raw = NO_SPANS
+
+    @property
+    def remembered(self) -> bool:
+        """Whether the spans are given up."""
+        return memoryview(self.spans).nbytes == 1
 
 
 class Shelf:

@@ -6,16 +6,12 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from msgspec import Raw
+
 from monitor.assembly.segments import AGENTIC, Segment, segments_of
 from monitor.assembly.spans import Arrival, SpanSet
 from monitor.assembly.turns import TraceTurns, trace_turns
-from monitor.codec import (
-    SHORT_HISTORY,
-    decode_spans,
-    encode_rows,
-    encode_span,
-    encode_spans,
-)
+from monitor.codec import SHORT_HISTORY, encode_span, nested_rows, nested_spans, spans_of
 from monitor.model import AgentSpan, ToolDefinition
 from monitor.pipeline.deadlines import Deadlines
 from monitor.pipeline.limits import PipelineLimits
@@ -119,7 +115,7 @@ class TraceStage:
     def turns(self, trace_id: str, conversation_id: str) -> TraceTurns:
         """What a closed trace tells of a conversation, from its spans."""
         record = self._shelf.trace(trace_id)
-        spans = decode_spans(record.spans) if record is not None and record.spans else []
+        spans = [] if record is None or record.remembered else spans_of(record.spans)
         for segment in segments_of(trace_id, SpanSet(spans).merged()):
             if segment.conversation_id == conversation_id:
                 return trace_turns(segment)
@@ -129,8 +125,8 @@ class TraceStage:
         """Replace a closed trace's spans by changed ones, and tell the trace anew."""
         self._dormant.pop(trace_id, None)
         record = self._shelf.trace(trace_id) or TraceRecord(())
-        spans = [change(span) for span in decode_spans(record.spans)] if record.spans else []
-        record.spans = encode_spans(spans)
+        spans = [] if record.remembered else [change(s) for s in spans_of(record.spans)]
+        record.spans = nested_spans(spans)
         segments = segments_of(trace_id, SpanSet(spans).merged())
         closed = ClosedTrace(trace_id, segments, (record.opened_at, record.seen_at))
         closed.stored_bytes = self._shelf.keep_trace(trace_id, record)
@@ -158,7 +154,7 @@ class TraceStage:
         record = self._shelf.trace(trace_id)
         if record is None:
             return _Trace(trace_id, now)
-        if record.spans is None:
+        if record.remembered:
             return None
         trace = _Trace(trace_id, record.opened_at)
         trace.take_record(record)
@@ -270,7 +266,7 @@ class _Trace:
 
     def take_record(self, record: TraceRecord) -> None:
         self.conversations = record.conversations
-        for span in decode_spans(record.spans) if record.spans else ():
+        for span in () if record.remembered else spans_of(record.spans):
             self.take(span)
 
     def take(self, span: AgentSpan) -> Arrival:
@@ -296,8 +292,8 @@ class _Trace:
             self.repeating = self.repeating or tools == self._tools
             self._tools = tools
 
-    def encoded(self) -> bytes:
-        return encode_spans(list(self.spans)) if self.repeating else encode_rows(self.spans.rows())
+    def encoded(self) -> Raw:
+        return nested_spans(list(self.spans)) if self.repeating else nested_rows(self.spans.rows())
 
     def deadline(self, limits: PipelineLimits) -> float:
         # A root in which no agent acts may be the first span of a trace that comes from afar.
