@@ -58,7 +58,7 @@ class Running:
         """Status of one export; raises OSError or HTTPException when the process is gone."""
         return request(self.otlp, "POST", "/v1/traces", body, content_type)[0]
 
-    def get(self, path: str, accept: str = "text/plain") -> tuple[int, str]:
+    def page(self, path: str, accept: str = "text/plain") -> tuple[int, str]:
         """Status and text of a page."""
         status, text = request(self.pages, "GET", path, None, accept)
         return status, text

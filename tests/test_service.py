@@ -8,6 +8,7 @@ import json
 import random
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from running import Running, export, final_lines, loose
@@ -31,7 +32,7 @@ def totals_of(path: Path) -> Totals:
         database.close()
 
 
-def disordered(requests: list[dict], seed: int, duplicates: float) -> list[bytes]:
+def disordered(requests: list[dict[str, Any]], seed: int, duplicates: float) -> list[bytes]:
     """All spans in any order, some of them twice, in requests that mix conversations."""
     rng = random.Random(seed)
     spans = [span for request in requests for span in loose(request)]
@@ -41,7 +42,7 @@ def disordered(requests: list[dict], seed: int, duplicates: float) -> list[bytes
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory) -> tuple[Path, list[str], list[dict]]:
+def shop(tmp_path_factory) -> tuple[Path, list[str], list[dict[str, Any]]]:
     """The demo's files and traffic, with the options that name the files."""
     folder = tmp_path_factory.mktemp("shop")
     references, tools, played = prepare(folder)
@@ -168,12 +169,12 @@ def test_a_restart_goes_on_with_open_conversations_and_keeps_its_counters(tmp_pa
 def test_pages_answer_while_the_service_runs(tmp_path, shop):
     _, options, _ = shop
     with Running(tmp_path, *options) as service:
-        assert service.get("/healthz") == (200, "ok\n")
-        assert service.get("/readyz") == (200, "ok\n")
-        status, text = service.get("/metrics", "application/openmetrics-text; version=1.0.0")
+        assert service.page("/healthz") == (200, "ok\n")
+        assert service.page("/readyz") == (200, "ok\n")
+        status, text = service.page("/metrics", "application/openmetrics-text; version=1.0.0")
         assert (status, text.splitlines()[-1]) == (200, "# EOF")
         assert "_created" not in text
-        assert service.get("/")[0] == 200
+        assert service.page("/")[0] == 200
         assert service.stop() == 0
 
 

@@ -195,14 +195,15 @@ class OtlpHttpReceiver:
             await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         try:
             async with asyncio.timeout(self._body_timeout_s):
-                body = await self._body(request, inflater, admitted)
+                pieces = await self._pieces(request, inflater, admitted)
         except TimeoutError as error:
             raise _TooSlow from error
-        decoded = await self._decode(decoder, body, media)
+        size = sum(map(len, pieces))
+        decoded = await self._decode(decoder, pieces, size, media)
         if self._accept is None:
             raise Overloaded("the receiver is stopping", RETRY_AFTER_S)
         if decoded.spans or decoded.rejections:
-            await self._accept(decoded, len(body))
+            await self._accept(decoded, size)
         self._count("accepted")
         for rejection in decoded.rejections:
             self._count(f"rejected:{rejection.why}")
@@ -211,9 +212,10 @@ class OtlpHttpReceiver:
         answer = answers.success(signal, media, decoded.rejections, decoded.salvaged)
         return web.Response(body=answer, content_type=media)
 
-    async def _body(
+    async def _pieces(
         self, request: web.BaseRequest, inflater: Inflater | None, admitted: _Admitted
-    ) -> bytes:
+    ) -> list[bytes]:
+        """The inflated body as it came."""
         pieces: list[bytes] = []
         received = held = 0
         async for chunk in request.content.iter_any():
@@ -233,12 +235,17 @@ class OtlpHttpReceiver:
                 await asyncio.sleep(0)
         if inflater is not None:
             inflater.finish()
-        return b"".join(pieces)
+        return pieces
 
-    async def _decode(self, decoder: SpanDecoder, body: bytes, media: str) -> Decoded:
-        if len(body) <= _LARGE_BYTES:
-            return decoder.decode(body, media)
+    async def _decode(
+        self, decoder: SpanDecoder, pieces: list[bytes], size: int, media: str
+    ) -> Decoded:
+        if size <= _LARGE_BYTES:
+            return decoder.decode(b"".join(pieces), media)
         async with self._large:
+            # Joined only now, so that no more than one large body exists twice.
+            body = b"".join(pieces)
+            pieces.clear()
             return await asyncio.to_thread(decoder.decode, body, media)
 
     def _refuse_error(self, media: str, error: MonitorError) -> web.Response:

@@ -74,16 +74,24 @@ class Shop:
         """The orders are this shop's own: a second play starts with a fresh shop."""
         self._orders = {order.order_id: order for order in orders}
         self._refunded: dict[str, float] = {}
+        self._tools: dict[str, Callable[[Order, Arguments], dict[str, Any]]] = {
+            "get_order": self._order,
+            "track_parcel": self._parcel,
+            "issue_refund": self._refund,
+            "send_receipt": self._receipt,
+            "update_address": self._address,
+            "notify_carrier": self._notice,
+        }
 
     def call(self, tool: str, arguments: Arguments) -> tuple[dict[str, Any], str | None]:
         """The tool's answer and, where it failed, the kind of error."""
         order = self._orders.get(arguments.get("order_id", ""))
         if order is None:
             return {"error": f"no order {arguments.get('order_id')}"}, "not_found"
-        answer: dict[str, Any] = getattr(self, f"_{tool}")(order, arguments)
+        answer = self._tools[tool](order, arguments)
         return answer, "rejected" if "error" in answer else None
 
-    def _get_order(self, order: Order, _: Arguments) -> dict[str, Any]:
+    def _order(self, order: Order, _: Arguments) -> dict[str, Any]:
         return {
             "order_id": order.order_id,
             "item": order.item,
@@ -94,25 +102,25 @@ class Shop:
             "currency": "GBP",
         }
 
-    def _track_parcel(self, order: Order, _: Arguments) -> dict[str, Any]:
+    def _parcel(self, order: Order, _: Arguments) -> dict[str, Any]:
         return {"carrier": order.carrier, "parcel": order.parcel, "last_seen": "sorting centre"}
 
-    def _issue_refund(self, order: Order, arguments: Arguments) -> dict[str, Any]:
+    def _refund(self, order: Order, arguments: Arguments) -> dict[str, Any]:
         amount = arguments.get("amount")
         if not isinstance(amount, int | float) or amount > order.goods + order.shipping + 0.005:
             return {"error": "amount must not exceed the order total"}
         self._refunded[order.order_id] = amount
         return {"refund_id": f"RF-{order.order_id[3:]}", "refunded": amount, "currency": "GBP"}
 
-    def _send_receipt(self, order: Order, _: Arguments) -> dict[str, Any]:
+    def _receipt(self, order: Order, _: Arguments) -> dict[str, Any]:
         refunded = self._refunded.get(order.order_id)
         return {"sent_to": order.email, "amount_on_receipt": refunded}
 
-    def _update_address(self, order: Order, arguments: Arguments) -> dict[str, Any]:
+    def _address(self, order: Order, arguments: Arguments) -> dict[str, Any]:
         street, city, postcode = (arguments.get(k) for k in ("street", "city", "postcode"))
         return {"order_id": order.order_id, "ship_to": f"{street}, {city} {postcode}"}
 
-    def _notify_carrier(self, order: Order, arguments: Arguments) -> dict[str, Any]:
+    def _notice(self, order: Order, arguments: Arguments) -> dict[str, Any]:
         return {"carrier": arguments.get("carrier"), "parcel": order.parcel, "accepted": True}
 
 
