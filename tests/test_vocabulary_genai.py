@@ -9,7 +9,7 @@ import pytest
 
 from adapters.vocabularies.genai import DETAILS_EVENT, GenAi
 from adapters.vocabularies.pydantic_ai import PydanticAi
-from adapters.vocabularies.registry import VOCABULARIES, read_with
+from adapters.vocabularies.registry import VOCABULARIES
 from monitor.model import AgentSpan, Message, ToolCall, ToolDefinition, ToolResult, Usage
 
 BARE = AgentSpan("a" * 32, "b" * 16, "other", name="a span")
@@ -19,7 +19,11 @@ SAID = [{"role": "assistant", "parts": [{"type": "text", "content": "sunny"}]}]
 
 def read(attributes: dict[str, Any], events: Any = (), **fields: Any) -> AgentSpan:
     bare = AgentSpan("a" * 32, "b" * 16, "other", **{"name": "a span", **fields})
-    return read_with(VOCABULARIES, attributes, events, bare)
+    for vocabulary in VOCABULARIES:
+        found = vocabulary.read(attributes, events, bare)
+        if found is not None:
+            return found
+    return bare
 
 
 def test_a_model_call_is_read_whole() -> None:

@@ -87,15 +87,14 @@ class _ProtobufSpans:
         if len(spans) != count:
             return False
         items = 0
+        of_span, take = self._attributes.of_span, self._intake.spans.append
         for span in spans:
-            pairs = span.attributes
-            items += len(pairs) + len(span.events)
+            pairs, events = span.attributes, span.events
+            items += len(pairs) + len(events)
             try:
-                found = self._span(origin, span, self._attributes.of_span(pairs))
+                take(self._span(origin, span, of_span(pairs), events))
             except RECORD_ERRORS as error:
                 self._intake.refuse(error)
-            else:
-                self._intake.spans.append(found)
         self._intake.spend(items)
         return True
 
@@ -111,11 +110,13 @@ class _ProtobufSpans:
                 span = _parse_patiently(record)
                 found = attributes.of_list(span.attributes)
             intake.spend(len(span.attributes) + len(span.events))
-            intake.spans.append(self._span(origin, span, found))
+            intake.spans.append(self._span(origin, span, found, span.events))
         except RECORD_ERRORS as error:
             intake.refuse(error)
 
-    def _span(self, origin: Origin, span: Any, attributes: Attributes) -> AgentSpan:
+    def _span(
+        self, origin: Origin, span: Any, attributes: Attributes, events: Sequence[bytes]
+    ) -> AgentSpan:
         trace_id, span_id, parent_id = span.trace_id, span.span_id, span.parent_span_id
         if (
             len(trace_id) != 16
@@ -126,7 +127,7 @@ class _ProtobufSpans:
             if trace_id or span_id or span.start_time_unix_nano:
                 raise InvalidId
             raise Alien("it has neither ids nor a start")
-        name, events = span.name, span.events
+        name = span.name
         return self._reader.read(
             origin,
             attributes,

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from adapters.vocabularies import content, identity
+from adapters.vocabularies import content
 from adapters.vocabularies.genai import text_or_none
-from adapters.vocabularies.registry import VOCABULARIES, read_with
+from adapters.vocabularies.identity import (
+    CONVERSATION_KEYS,
+    RELEASE_KEYS,
+    RESPONSE_ID,
+    conversation_id,
+    release,
+)
+from adapters.vocabularies.registry import VOCABULARIES
 from monitor.model import AgentSpan, JsonValue
 from monitor.ports import Vocabulary
 
@@ -35,9 +42,9 @@ class SpanReader:
         extra: Sequence[str] = (),
     ) -> None:
         self._vocabularies = tuple(vocabularies)
-        self._conversation_keys = _with_first(conversation_attribute, identity.CONVERSATION_KEYS)
-        self._release_keys = _with_first(release_attribute, identity.RELEASE_KEYS)
-        names = {EXPECTED, ERROR_TYPE, identity.RESPONSE_ID, *extra}
+        self._conversation_keys = _with_first(conversation_attribute, CONVERSATION_KEYS)
+        self._release_keys = _with_first(release_attribute, RELEASE_KEYS)
+        names = {EXPECTED, ERROR_TYPE, RESPONSE_ID, *extra}
         names.update(self._conversation_keys, self._release_keys)
         for vocabulary in self._vocabularies:
             names.update(vocabulary.keys)
@@ -52,8 +59,8 @@ class SpanReader:
         """What holds for all spans of one scope of one resource."""
         return Origin(
             scope[:_NAME_CHARACTERS],
-            identity.conversation_id(resource, self._conversation_keys),
-            identity.release(resource, self._release_keys),
+            conversation_id(resource, self._conversation_keys),
+            release(resource, self._release_keys),
         )
 
     def read(
@@ -87,16 +94,20 @@ class SpanReader:
             parent_id,
             start_ns,
             end_ns,
-            identity.conversation_id(attributes, self._conversation_keys) or origin.conversation_id,
+            conversation_id(attributes, self._conversation_keys) or origin.conversation_id,
             None,
-            identity.release(attributes, self._release_keys) or origin.release,
+            release(attributes, self._release_keys) or origin.release,
             error_type=error_type,
             expected=_expected(attributes[EXPECTED]) if EXPECTED in attributes else None,
             truncated=truncated,
             detail=detail,
             scope=origin.scope,
         )
-        return read_with(self._vocabularies, attributes, events, span)
+        for vocabulary in self._vocabularies:
+            found = vocabulary.read(attributes, events, span)
+            if found is not None:
+                return found
+        return span
 
 
 def _with_first(name: str | None, keys: tuple[str, ...]) -> tuple[str, ...]:
