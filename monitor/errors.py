@@ -8,6 +8,7 @@ MonitorError
 ├── InvalidInput            the author of a dialog, reference or contract file
 ├── ConfigurationError      the operator: a setting, entry point or address is wrong
 ├── StateError              the operator: stored state is of another version or damaged
+│   └── DamagedState        nobody: these bytes are lost; their reader counts them and goes on
 ├── LedgerError             the operator: the disk is full, read-only, failing or taken
 └── BackendUnavailable      nobody: an encoder or model is down; the work stays unscored
 """
@@ -59,6 +60,10 @@ class StateError(MonitorError):
 
 class LedgerError(MonitorError):
     """The ledger's file cannot be used now; the operator must act, and nothing was committed."""
+
+
+class DamagedState(StateError):
+    """Stored bytes that no longer are what was written; nothing of them can be read."""
 
 
 class BackendUnavailable(MonitorError):
