@@ -1,8 +1,8 @@
 """The model as bytes and back, for state, topics and report lines; versioned.
 
 Encoded state starts with a header of seven bytes: the mark `am`, one letter for the kind, the
-version, and the low three bytes of the body's CRC-32. Readers are kept by (kind, version), so a
-release that writes version n+1 can go on reading version n.
+version, and the low three bytes of a CRC-32 over all else. Readers are kept by (kind, version),
+so a release that writes version n+1 can go on reading version n.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from zlib import crc32
 
 import msgspec
 
-from monitor.errors import StateError
+from monitor.errors import DamagedState, StateError
 from monitor.model import AgentSpan, Conversation, Message
 from monitor.verdict import Report
 
@@ -80,11 +80,11 @@ def nested_rows(rows: Sequence[bytes]) -> msgspec.Raw:
 
 
 def spans_of(nested: msgspec.Raw) -> list[AgentSpan]:
-    """The spans of `nested_spans` or `nested_rows`. Raises StateError."""
+    """The spans of `nested_spans` or `nested_rows`. Raises DamagedState."""
     try:
         return _read_spans(bytes(nested))
     except (msgspec.MsgspecError, IndexError) as error:
-        raise StateError(f"stored spans are damaged: {error}") from error
+        raise DamagedState(f"stored spans are damaged: {error}") from error
 
 
 def decode_spans(data: bytes) -> list[AgentSpan]:
@@ -134,31 +134,29 @@ def report_schema() -> dict[str, Any]:
 
 def seal(kind: bytes, value: object, version: int = VERSION) -> bytes:
     """The value as msgpack behind a header. For state kinds of other modules as well."""
-    body = _to_bytes(value)
-    return MARK + kind + bytes((version,)) + _checksum(body) + body
+    head, body = MARK + kind + bytes((version,)), _to_bytes(value)
+    return head + _checksum(head, body) + body
 
 
 def unseal(kind: bytes, data: bytes, readers: Mapping[int, Callable[[bytes], T]]) -> T:
-    """The value behind the header, read by its version's reader. Raises StateError."""
-    name = kind.decode()
-    if data[:2] != MARK or len(data) < HEADER_BYTES or data[2:3] != kind:
-        raise StateError(
-            f"stored state of kind {name!r} has a foreign or cut header; restore it or remove it"
-        )
-    reader = readers.get(data[3])
+    """The value behind the header, read by its version's reader.
+
+    Raises DamagedState, and StateError for a version that nothing here reads.
+    """
+    name, head, body = kind.decode(), data[:4], data[HEADER_BYTES:]
+    if head[:3] != MARK + kind or _checksum(head, body) != data[4:HEADER_BYTES]:
+        raise DamagedState(f"stored state of kind {name!r} is cut, foreign or damaged")
+    reader = readers.get(head[3])
     if reader is None:
         known = ", ".join(str(version) for version in sorted(readers))
         raise StateError(
-            f"stored state of kind {name!r} has version {data[3]}, this release reads {known}; "
+            f"stored state of kind {name!r} has version {head[3]}, this release reads {known}; "
             "run the release that wrote it, or remove the state"
         )
-    body = data[HEADER_BYTES:]
-    if _checksum(body) != data[4:HEADER_BYTES]:
-        raise StateError(f"stored state of kind {name!r} is damaged: its checksum differs")
     try:
         return reader(body)
     except (msgspec.MsgspecError, IndexError, RecursionError, ValueError) as error:
-        raise StateError(f"stored state of kind {name!r} is damaged: {error}") from error
+        raise DamagedState(f"stored state of kind {name!r} is damaged: {error}") from error
 
 
 def reader_of(shape: type[T]) -> Callable[[bytes], T]:
@@ -166,8 +164,8 @@ def reader_of(shape: type[T]) -> Callable[[bytes], T]:
     return msgspec.msgpack.Decoder(shape, ext_hook=_extension).decode
 
 
-def _checksum(body: bytes) -> bytes:
-    return crc32(body).to_bytes(4, "big")[1:]
+def _checksum(head: bytes, body: bytes) -> bytes:
+    return crc32(body, crc32(head)).to_bytes(4, "big")[1:]
 
 
 def _without_repeats(spans: Sequence[AgentSpan]) -> _Spans:
@@ -277,7 +275,7 @@ def _replace_surrogates(leaf: Any) -> Any:
 def _extension(code: int, data: memoryview) -> Any:
     if code == _BIG_INTEGER:
         return int(bytes(data), 16)
-    raise StateError(f"stored state holds an unknown extension {code}")
+    raise DamagedState(f"stored state holds an unknown extension {code}")
 
 
 _PACK: Final = msgspec.msgpack.Encoder()

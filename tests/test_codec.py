@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor import codec
-from monitor.errors import StateError
+from monitor.errors import DamagedState, StateError
 from monitor.model import AgentSpan, Message, ToolCall, ToolDefinition, Usage
 from monitor.verdict import Report
 
@@ -116,14 +116,14 @@ def test_the_published_schema_is_the_codes_and_report_lines_follow_it():
 
 
 def test_an_unknown_version_names_both_versions():
-    data = bytearray(codec.encode_spans([]))
-    data[3] = 9
-    with pytest.raises(StateError, match="version 9, this release reads 1"):
-        codec.decode_spans(bytes(data))
+    data = codec.seal(codec.SPANS, [[]], version=9)
+    with pytest.raises(StateError, match="version 9, this release reads 1") as caught:
+        codec.decode_spans(data)
+    assert not isinstance(caught.value, DamagedState)
 
 
 def test_state_of_another_kind_is_refused():
-    with pytest.raises(StateError, match="foreign"):
+    with pytest.raises(DamagedState, match="foreign"):
         codec.decode_spans(codec.encode_report(REPORT))
 
 
@@ -134,12 +134,13 @@ def test_damaged_bytes_are_named_as_damage(data):
     broken = bytearray(whole)
     broken[at] ^= data.draw(st.integers(1, 255))
     for bad in (bytes(broken), whole[:at]):
-        with pytest.raises(StateError):
+        with pytest.raises(DamagedState):
             codec.decode_spans(bad)
 
 
 @given(st.binary(max_size=60))
 def test_any_bytes_behind_a_good_header_give_spans_or_the_state_error(body):
-    data = codec.MARK + codec.SPANS + b"\x01" + codec._checksum(body) + body
+    head = codec.MARK + codec.SPANS + b"\x01"
+    data = head + codec._checksum(head, body) + body
     with suppress(StateError):
         codec.decode_spans(data)

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from assembly_builders import Trace, exchange, fake_evaluate, said, user
 
+from monitor.codec import seal
 from monitor.errors import StateError
 from monitor.model import AgentSpan, Conversation
 from monitor.pipeline import Pipeline, PipelineLimits
@@ -245,10 +246,26 @@ def test_a_store_of_another_version_is_refused_at_the_start():
     monitor.observe(exchange("a"), 100.0)
     monitor.tick(102.0)
     monitor.checkpoint()
-    key = next(key for key in store if key.startswith("c:"))
-    store[key] = store[key][:3] + b"\x09" + store[key][4:]
+    store["c:c1"] = seal(b"C", [], version=9)
     with pytest.raises(StateError, match="version 9"):
         pipeline(store)
+
+
+def test_a_damaged_record_costs_itself_only():
+    store: dict[str, bytes] = {}
+    monitor = pipeline(store)
+    monitor.observe(exchange("a") + exchange("b", "c2"), 100.0)
+    monitor.tick(102.0)
+    monitor.observe(exchange("d", "c3")[:2], 103.0)
+    monitor.checkpoint()
+    for key in ("c:c1", "p:d:0"):
+        store[key] = store[key][:-1] + bytes((store[key][-1] ^ 1,))
+    after = pipeline(store)
+    effects = after.flush(110.0)
+    assert told(effects) == [("c2", 2, True, 2)]
+    assert effects.counts == {"damaged_state": 2}
+    after.checkpoint()
+    assert "c:c1" not in store
 
 
 def test_a_span_that_names_a_conversation_keeps_it_from_idling():

@@ -17,11 +17,13 @@ TURN_BYTES: Final = 900
 class Live:
     """A conversation's record with the turns that were built of its traces so far."""
 
-    __slots__ = ("record", "size", "sizes", "turns")
+    __slots__ = ("record", "size", "sizes", "turns", "unkept")
 
     def __init__(self, record: ConversationRecord) -> None:
         self.record = record
         self.turns: dict[str, TraceTurns] = {}
+        self.unkept: set[str] = set()
+        """Traces whose turns the shelf does not have."""
         self.sizes: dict[str, int] = {}
         self.size = HEAD_BYTES
 
@@ -29,8 +31,10 @@ class Live:
 class LiveConversations:
     """The conversations used last, within a budget; the shelf has them all."""
 
-    def __init__(self, shelf: Shelf, budget_bytes: int) -> None:
+    def __init__(self, shelf: Shelf, budget_bytes: int, *, keep_turns: bool) -> None:
+        """With `keep_turns`, turns that leave memory go to the shelf."""
         self._shelf = shelf
+        self._keep_turns = keep_turns
         self._budget_bytes = budget_bytes
         self._live: OrderedDict[str, Live] = OrderedDict()
         self._changed: dict[str, ConversationRecord] = {}
@@ -62,17 +66,29 @@ class LiveConversations:
         self._changed.pop(conversation_id, None)
         self._shelf.drop_conversation(conversation_id)
 
+    def turns(self, live: Live, trace_id: str) -> TraceTurns | None:
+        """The turns of one trace, from memory or from the shelf."""
+        turns = live.turns.get(trace_id)
+        if turns is None:
+            turns = self._shelf.turns(trace_id, live.record.conversation_id)
+            if turns is not None:
+                self._hold(live, trace_id, turns)
+        return turns
+
     def put_turns(self, live: Live, trace_id: str, turns: TraceTurns) -> None:
-        """Keep the turns of one trace at hand."""
+        """Keep the turns of one trace, in place of what was known of it."""
         self.drop_turns(live, trace_id)
-        size = _size(turns)
-        live.turns[trace_id], live.sizes[trace_id] = turns, size
-        self._resize(live, size)
+        self._hold(live, trace_id, turns)
+        live.unkept.add(trace_id)
 
     def drop_turns(self, live: Live, trace_id: str) -> None:
-        """Forget the turns of one trace."""
+        """Forget the turns of one trace, here and on the shelf."""
         if live.turns.pop(trace_id, None) is not None:
             self._resize(live, -live.sizes.pop(trace_id))
+        if trace_id in live.unkept:
+            live.unkept.discard(trace_id)
+        else:
+            self._shelf.drop_turns(trace_id, live.record.conversation_id)
 
     def save(self) -> None:
         """Put changed records on the shelf."""
@@ -88,6 +104,13 @@ class LiveConversations:
             self._size -= live.size
             if self._changed.pop(name, None) is not None:
                 self._shelf.keep_conversation(live.record)
+            for trace_id in live.unkept if self._keep_turns else ():
+                self._shelf.keep_turns(trace_id, name, live.turns[trace_id])
+
+    def _hold(self, live: Live, trace_id: str, turns: TraceTurns) -> None:
+        size = _size(turns)
+        live.turns[trace_id], live.sizes[trace_id] = turns, size
+        self._resize(live, size)
 
     def _insert(self, record: ConversationRecord) -> Live:
         live = self._live[record.conversation_id] = Live(record)

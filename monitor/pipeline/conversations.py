@@ -34,7 +34,7 @@ class ConversationStage:
         self._shelf = shelf
         self._traces = traces
         self._limits = limits
-        self._live = LiveConversations(shelf, limits.cache_bytes)
+        self._live = LiveConversations(shelf, limits.cache_bytes, keep_turns=limits.keep_turns)
         self._due: dict[str, float] = {}
         self._raised: dict[str, None] = {}
         self._open = Deadlines(self._due.get)
@@ -127,7 +127,6 @@ class ConversationStage:
         record.seen_at = max(record.seen_at, closed.seen_at)
         record.synthetic = name in closed.synthetic
         self._live.put_turns(live, trace_id, turns)
-        self._keep_turns(trace_id, name, turns)
         self._raised[name] = None
         self._schedule(live)
         self._trim(live, counts)
@@ -147,7 +146,6 @@ class ConversationStage:
         live.record.traces.pop(trace_id, None)
         self._live.drop_turns(live, trace_id)
         self._live.changed(live)
-        self._shelf.drop_turns(trace_id, name)
         self._raised[name] = None
 
     def _report(self, live: Live, counts: Counter[str]) -> list[Report]:
@@ -178,17 +176,11 @@ class ConversationStage:
         return [report]
 
     def _turns(self, live: Live, trace_id: str) -> TraceTurns:
-        turns = live.turns.get(trace_id)
+        turns = self._live.turns(live, trace_id)
         if turns is None:
-            name = live.record.conversation_id
-            stored = self._shelf.turns(trace_id, name)
-            turns = stored if stored is not None else self._traces.turns(trace_id, name)
+            turns = self._traces.turns(trace_id, live.record.conversation_id)
             self._live.put_turns(live, trace_id, turns)
         return turns
-
-    def _keep_turns(self, trace_id: str, name: str, turns: TraceTurns) -> None:
-        if self._limits.keep_turns:
-            self._shelf.keep_turns(trace_id, name, turns)
 
     def _trim(self, live: Live, counts: Counter[str]) -> None:
         """Cut the text of the oldest traces until the conversation fits; never the newest's."""
@@ -209,8 +201,9 @@ class ConversationStage:
             record.trimmed.append(trace_id)
             record.traces[trace_id] = (start_ns, cut.stored_bytes)
             for name, turns in cut.turns.items():
-                self._keep_turns(trace_id, name, turns)
-            self._live.drop_turns(live, trace_id)
+                part = self._live.find(name)
+                if part is not None:
+                    self._live.put_turns(part, trace_id, turns)
             counts["trimmed_traces"] += 1
             total -= size - cut.stored_bytes
 
@@ -240,7 +233,6 @@ class ConversationStage:
         record.phase, record.unreported = "gone", 0
         for trace_id in record.traces:
             self._live.drop_turns(live, trace_id)
-            self._shelf.drop_turns(trace_id, record.conversation_id)
             if self._all_gone(trace_id):
                 self._traces.forget(trace_id, remember=True)
         self._schedule(live)

@@ -42,7 +42,7 @@ class PipelineLimits(msgspec.Struct, frozen=True):
     remembered_conversations: int = 50_000
     """Beyond it, the one remembered longest is forgotten: `forgotten`."""
     keep_turns: bool = True
-    """Keep the turns of closed traces in the store. Without, they are built anew from the spans:
+    """Turns that leave memory go to the store. Without, they are built anew from their spans:
     half the state, for stores that lie in memory, and more work."""
     cache_bytes: int = 24 * MIB
     """Decoded conversations kept in memory beside the store, by rough size."""

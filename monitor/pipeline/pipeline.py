@@ -32,7 +32,10 @@ class Pipeline:
         store: MutableMapping[str, bytes],
         limits: PipelineLimits | None = None,
     ) -> None:
-        """Raises StateError when the store was written by another version or is damaged."""
+        """Raises StateError when the store was written by another version.
+
+        A damaged record costs itself only, and is counted as `damaged_state`.
+        """
         self._evaluate = evaluate
         self._limits = limits or PipelineLimits()
         self._shelf = Shelf(store)
@@ -117,6 +120,8 @@ class Pipeline:
             counts["early:open_conversations"] += 1
             self._conversations.close_next(now)
         reports = self._conversations.evaluate_raised(counts)
+        counts["damaged_state"] += self._shelf.damaged
+        self._shelf.damaged = 0
         kept = {name: count for name, count in counts.items() if count}
         return Effects(reports=tuple(reports), counts=kept)
 

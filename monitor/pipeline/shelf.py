@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import Final, Literal, TypeVar
 
 import msgspec
 
 from monitor.assembly.turns import TraceTurns
 from monitor.codec import VERSION, decode_spans, encode_rows, reader_of, seal, unseal
+from monitor.errors import DamagedState
 from monitor.model import AgentSpan
 
 T = TypeVar("T")
@@ -72,6 +73,8 @@ class Shelf:
         """Passes over the store's keys once."""
         self._store = store
         self._changed: dict[str, bytes | None] = {}
+        self.damaged = 0
+        """Records that could not be read, and were dropped."""
         self._read_keys()
 
     def write(self) -> None:
@@ -106,8 +109,7 @@ class Shelf:
 
     def conversation(self, conversation_id: str) -> ConversationRecord | None:
         """The conversation's record, if it is known."""
-        data = self._get(CONVERSATION + conversation_id)
-        return None if data is None else unseal(b"C", data, _CONVERSATIONS)
+        return self._read(b"C", CONVERSATION + conversation_id, _CONVERSATIONS)
 
     def keep_conversation(self, record: ConversationRecord) -> None:
         """Put the record."""
@@ -115,12 +117,11 @@ class Shelf:
 
     def drop_conversation(self, conversation_id: str) -> None:
         """Forget the record."""
-        self._changed[CONVERSATION + conversation_id] = None
+        self._drop(CONVERSATION + conversation_id)
 
     def trace(self, trace_id: str) -> TraceRecord | None:
         """The closed trace's record, if it is known."""
-        data = self._get(TRACE + trace_id)
-        return None if data is None else unseal(b"T", data, _TRACES)
+        return self._read(b"T", TRACE + trace_id, _TRACES)
 
     def keep_trace(self, trace_id: str, record: TraceRecord) -> int:
         """Put the record; its size in bytes."""
@@ -129,12 +130,11 @@ class Shelf:
 
     def drop_trace(self, trace_id: str) -> None:
         """Forget the record."""
-        self._changed[TRACE + trace_id] = None
+        self._drop(TRACE + trace_id)
 
     def turns(self, trace_id: str, conversation_id: str) -> TraceTurns | None:
         """What a closed trace tells of a conversation, if it is kept."""
-        data = self._get(f"{TURNS}{trace_id}:{conversation_id}")
-        return None if data is None else unseal(b"U", data, _TURNS)
+        return self._read(b"U", f"{TURNS}{trace_id}:{conversation_id}", _TURNS)
 
     def keep_turns(self, trace_id: str, conversation_id: str, turns: TraceTurns) -> None:
         """Put what a closed trace tells of a conversation."""
@@ -142,12 +142,11 @@ class Shelf:
 
     def drop_turns(self, trace_id: str, conversation_id: str) -> None:
         """Forget what a closed trace tells of a conversation."""
-        self._changed[f"{TURNS}{trace_id}:{conversation_id}"] = None
+        self._drop(f"{TURNS}{trace_id}:{conversation_id}")
 
-    def open_trace(self, trace_id: str) -> OpenTraceRecord:
-        """The open trace's record; it must be there."""
-        data = self._get(OPEN_TRACE + trace_id) or b""
-        return unseal(b"O", data, _OPEN_TRACES)
+    def open_trace(self, trace_id: str) -> OpenTraceRecord | None:
+        """The open trace's record, if it is known."""
+        return self._read(b"O", OPEN_TRACE + trace_id, _OPEN_TRACES)
 
     def keep_open_trace(self, trace_id: str, record: OpenTraceRecord, rows: list[bytes]) -> None:
         """Put the record with its newest piece."""
@@ -158,13 +157,16 @@ class Shelf:
     def pieces(self, trace_id: str, count: int) -> Iterator[AgentSpan]:
         """The spans of an open trace's pieces, in order of arrival."""
         for number in range(count):
-            yield from decode_spans(self._get(f"{PIECE}{trace_id}:{number}") or b"")
+            try:
+                yield from decode_spans(self._get(f"{PIECE}{trace_id}:{number}") or b"")
+            except DamagedState:
+                self.damaged += 1
 
     def drop_open_trace(self, trace_id: str, pieces: int) -> None:
         """Forget the record and its pieces."""
         for number in range(pieces):
-            self._changed[f"{PIECE}{trace_id}:{number}"] = None
-        self._changed[OPEN_TRACE + trace_id] = None
+            self._drop(f"{PIECE}{trace_id}:{number}")
+        self._drop(OPEN_TRACE + trace_id)
 
     def open_traces(self) -> list[str]:
         """The ids of the traces that were open when the shelf was built, sorted."""
@@ -180,6 +182,21 @@ class Shelf:
                 self._at_start[key[:2]].append(key[2:])
         for ids in self._at_start.values():
             ids.sort()
+
+    def _read(self, kind: bytes, key: str, readers: Mapping[int, Callable[[bytes], T]]) -> T | None:
+        data = self._get(key)
+        if data is None:
+            return None
+        try:
+            return unseal(kind, data, readers)
+        except DamagedState:
+            self.damaged += 1
+            self._drop(key)
+            return None
+
+    def _drop(self, key: str) -> None:
+        if hash(key) in self._known or key in self._changed:
+            self._changed[key] = None
 
     def _get(self, key: str) -> bytes | None:
         if key in self._changed:

@@ -219,6 +219,8 @@ class TraceStage:
 
     def _reopen_stored(self, trace_id: str) -> None:
         record = self._shelf.open_trace(trace_id)
+        if record is None:
+            return
         trace = _Trace(trace_id, record.opened_at)
         before = self._shelf.trace(trace_id)
         if before is not None:
