@@ -10,7 +10,7 @@ from google.protobuf.message import DecodeError
 
 from adapters.otlp.limits import DecodeLimits
 from adapters.otlp.messages import AnyValue, ArrayValue, KeyValueList
-from adapters.vocabularies.content import mend_surrogates
+from adapters.shapes.content import mend_surrogates
 from monitor.errors import MalformedPayload, PayloadTooLarge
 from monitor.model import JsonValue
 

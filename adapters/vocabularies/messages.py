@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from adapters.vocabularies import content
+from adapters.shapes import content
+from adapters.shapes.parts import call_id, media_digest, tool_call
+from adapters.shapes.parts import first as _first
 from monitor.model import JsonValue, Message, ToolCall, ToolResult
 
-NO_ID: Final = frozenset({"", "<not specified>"})
-_MIME_CHARACTERS: Final = 100
-
+__all__ = ["Messages", "call_id", "media_digest", "read_messages", "read_parts_text", "tool_call"]
 
 Messages: TypeAlias = tuple[tuple[Message, ...] | None, bool]
 """What an attribute held, None when nothing could be read; and whether its JSON is cut.
@@ -123,20 +120,6 @@ def _standard_result(part: _Part) -> ToolResult:
     if given is msgspec.UNSET:
         given = None if part.result is msgspec.UNSET else part.result
     return ToolResult(content.result(given), call_id(part.id), part.name, part.is_error)
-
-
-def tool_call(name: str, given: JsonValue, id_: JsonValue) -> ToolCall:
-    """A call with its arguments decoded as far as they go."""
-    arguments, state = content.arguments(given)
-    return ToolCall(name, arguments, call_id(id_), state)
-
-
-def call_id(value: JsonValue) -> str | None:
-    """A tool call's id without surrounding blanks; None for what stands for no id."""
-    if not isinstance(value, str):
-        return None if value is None or isinstance(value, dict | list) else str(value)
-    value = value.strip()
-    return None if value in NO_ID else value
 
 
 def _patient(value: JsonValue, default_role: str) -> tuple[Message, ...] | None:
@@ -299,33 +282,3 @@ _READERS: Final[dict[str, Callable[[_Collected, Mapping[str, Any]], None]]] = {
     "file": _Collected.add_media,
     "uri": _Collected.add_media,
 }
-
-
-def _first(part: Mapping[str, Any], keys: Sequence[str]) -> JsonValue:
-    for key in keys:
-        if part.get(key) is not None:
-            return part[key]
-    return None
-
-
-def media_digest(part: Mapping[str, Any]) -> str:
-    """`modality:mime:sha256:bytes` of a part that is not text.
-
-    A part that only points at its bytes is told by its address, and its size is left empty.
-    """
-    given = part.get("content")
-    size = ""
-    if isinstance(given, str):
-        try:
-            data = base64.b64decode(given, validate=True)
-        except (binascii.Error, ValueError):
-            data = given.encode("utf-8", "replace")
-        size = str(len(data))
-    else:
-        address = _first(part, ("uri", "file_id"))
-        data = str(address if address is not None else "").encode("utf-8", "replace")
-    modality, mime = (
-        text[:_MIME_CHARACTERS] if isinstance(text := part.get(key), str) else ""
-        for key in ("modality", "mime_type")
-    )
-    return f"{modality}:{mime}:{hashlib.sha256(data).hexdigest()}:{size}"
