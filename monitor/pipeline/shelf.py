@@ -158,7 +158,7 @@ class Shelf:
         """The spans of an open trace's pieces, in order of arrival."""
         for number in range(count):
             try:
-                yield from decode_spans(self._get(f"{PIECE}{trace_id}:{number}") or b"")
+                yield from decode_spans(self._bytes_at(f"{PIECE}{trace_id}:{number}") or b"")
             except DamagedState:
                 self.damaged += 1
 
@@ -184,7 +184,7 @@ class Shelf:
             ids.sort()
 
     def _read(self, kind: bytes, key: str, readers: Mapping[int, Callable[[bytes], T]]) -> T | None:
-        data = self._get(key)
+        data = self._bytes_at(key)
         if data is None:
             return None
         try:
@@ -198,7 +198,7 @@ class Shelf:
         if hash(key) in self._known or key in self._changed:
             self._changed[key] = None
 
-    def _get(self, key: str) -> bytes | None:
+    def _bytes_at(self, key: str) -> bytes | None:
         if key in self._changed:
             return self._changed[key]
         return self._store.get(key) if hash(key) in self._known else None
