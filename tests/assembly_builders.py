@@ -68,7 +68,7 @@ class Trace:
             **more,
         }
         self.spans.append(
-            AgentSpan(self.trace_id, f"{self.trace_id}-{span_id}" if span_id else "", kind, **given)
+            AgentSpan(self.trace_id, f"{self.trace_id}-{span_id}" if span_id else "", kind, **given)  # type: ignore[arg-type]
         )
         if parent is not None:
             self.spans[-1] = msgspec.structs.replace(

@@ -8,7 +8,7 @@ from typing import Any
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
-from opentelemetry.proto.trace.v1.trace_pb2 import Span
+from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 PROTOBUF = "application/x-protobuf"
 JSON = "application/json"
@@ -62,7 +62,7 @@ def span(attributes: dict[str, Any] | None = None, **fields: Any) -> Span:
     for name, items in events:
         found.events.add(name=name, attributes=pairs(items))
     if failed:
-        found.status.code = 2
+        found.status.code = Status.STATUS_CODE_ERROR
     return found
 
 

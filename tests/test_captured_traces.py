@@ -88,6 +88,7 @@ def test_pydantic_ai_model_calls_carry_the_conversation(name: str) -> None:
     )
     assert calls[0].messages_out == (Message("assistant", calls=asked),)
     # The results come in a message of the role `user`, which is no user turn.
+    assert calls[1].messages_in
     assert calls[1].messages_in[-1] == Message(
         "user",
         results=(
@@ -95,9 +96,11 @@ def test_pydantic_ai_model_calls_carry_the_conversation(name: str) -> None:
             ToolResult(LONDON, "call_01_1", "get_weather"),
         ),
     )
-    assert [item.messages_out[0].text for item in calls if item.messages_out[0].text] == REPLIES
+    said = [item.messages_out[0].text for item in calls if item.messages_out]
+    assert [text for text in said if text] == REPLIES
     names = [definition.name for definition in calls[0].tool_definitions]
     assert names == ["get_weather", "convert_temp"]
+    assert calls[0].tool_definitions
     assert calls[0].tool_definitions[0] == ToolDefinition(
         "get_weather",
         parameters={
@@ -169,6 +172,7 @@ def test_the_conventions_own_sample_is_read_right(shared_data: Path) -> None:
     # The content of the model calls stands in structured events.
     query = "What's the weather in Paris and London?"
     assert first.messages_in == (Message("user", query),)
+    assert first.messages_out
     assert first.messages_out[0].calls == (paris.call, london.call)
     assert [result.result for message in last.messages_in for result in message.results] == [
         "rainy, 57°F",

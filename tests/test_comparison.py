@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from comparator_conformance import ComparatorConformance
 from monitor.backends.wordllama import WordLlamaEncoder
 from monitor.comparison import CachedEncoder, Ladder
 from monitor.errors import BackendUnavailable
+from monitor.model import JsonValue
 from monitor.ports import Hint
 
 X = Hint("x")
@@ -215,7 +217,7 @@ def test_true_is_not_one_inside_a_container(ladder):
 def test_an_encoder_that_is_down_leaves_free_text_unsure_and_recovers():
     encoder = FailingEncoder()
     ladder = Ladder(encoder=encoder)
-    rung = ladder.rungs[-1]
+    rung: Any = ladder.rungs[-1]
     first = ladder.compare("the parcel arrived late", "delivery was slow today", Hint())
     assert (first.score, first.why) == (None, "unsure")
     assert rung.unavailable == 1
@@ -248,7 +250,8 @@ def test_importing_the_comparison_loads_no_encoder():
 
 
 def test_values_nested_beyond_the_limit_are_left_open(ladder):
-    one, other = 1, 2
+    one: JsonValue = 1
+    other: JsonValue = 2
     for _ in range(200):
         one, other = [one], [other]
     assert ladder.compare(one, other, X).score is None

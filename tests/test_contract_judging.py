@@ -34,7 +34,7 @@ BOOK = tool(
         "extra": {"type": "object", "additionalProperties": {"type": "integer"}},
     },
     ["seats"],
-    **{"$defs": {"Leg": LEG}},
+    **{"$defs": {"Leg": LEG}},  # type: ignore[arg-type]
 )
 
 

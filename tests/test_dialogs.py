@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from contextlib import suppress
+from typing import Any
 
 import msgspec
 import pytest
@@ -22,7 +23,7 @@ from monitor.model import (
 from monitor.references import parse_dialog
 from monitor.verdict import ExpectedAction, ExpectedResponse, Reference
 
-SEED = [
+SEED: list[dict[str, Any]] = [
     {
         "turn_no": 1,
         "turn": "Agent",
@@ -238,6 +239,7 @@ def test_every_dialog_of_the_shared_data_is_read(shared_data):
             for line in lines:
                 conversation, reference = parse_dialog(line, path.name)
                 count += 1
+                assert reference.pairs is not None
                 assert len(reference.pairs) == len(conversation.turns)
                 omitted += len(set(range(len(reference.turns))) - set(reference.pairs))
     assert (count, omitted) == (1394, 167)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 from assembly_builders import Trace, exchange, fake_evaluate, said, user
 
@@ -11,7 +12,7 @@ from monitor.pipeline import Pipeline, PipelineLimits
 from monitor.verdict import Report
 
 
-def pipeline(**limits: int) -> Pipeline:
+def pipeline(**limits: Any) -> Pipeline:
     return Pipeline(fake_evaluate, {}, PipelineLimits(**limits))
 
 

@@ -9,7 +9,7 @@ from evaluating import call, evaluated, listed, only, outcomes, paired, reply, s
 
 from monitor.model import ActionTurn, ToolDefinition
 from monitor.scoring.thresholds import Thresholds
-from monitor.verdict import Report
+from monitor.verdict import ExpectedAction, Report
 
 BUY = tool(
     "shop.buy",
@@ -53,7 +53,7 @@ class TestToolMismatch:
 
     def test_a_reference_without_an_action_names_the_tool(self):
         gold = paired(want("shop.buy"), want("shop.buy"))
-        bare = [turn.__class__(action=None, tool_id="shop") for turn in gold.turns]
+        bare = [ExpectedAction(action=None, tool_id="shop") for _ in gold.turns]
 
         report = evaluated(talk(call("shop.sell"), call("store.sell")), paired(*bare))
 

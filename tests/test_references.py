@@ -133,7 +133,17 @@ def test_a_carried_reference_object_is_read_like_a_line():
 
 def test_malformed_carried_references_are_counted_not_raised():
     source = CarriedReference()
-    for expected in ("{", 5, [], {}, [1], [{"turn": "Tool"}], {"expected_actions": [7]}, [[[]]]):
+    hostile: tuple[object, ...] = (
+        "{",
+        5,
+        [],
+        {},
+        [1],
+        [{"turn": "Tool"}],
+        {"expected_actions": [7]},
+        [[[]]],
+    )
+    for expected in hostile:
         assert source.reference(Conversation("c1", expected=expected)) is None
     assert source.malformed == {"json": 1, "layout": 4, "turns": 3}
 

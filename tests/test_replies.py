@@ -94,7 +94,9 @@ def test_a_value_of_several_sentences_that_was_replaced_is_one_change():
 
 def test_meaning_decides_where_the_words_do_not():
     gold, actual = "We ship abroad.", "International delivery exists."
-    wording = {("We ship abroad.", "International delivery exists."): 0.8}
+    wording: dict[tuple[str, str], float | None] = {
+        ("We ship abroad.", "International delivery exists."): 0.8
+    }
 
     assert reasons(gold, actual, similar=wording) == []
     assert reasons(gold, actual) == ["incomplete_response"]

@@ -282,6 +282,7 @@ def test_an_answer_by_an_output_tool_is_the_final_result() -> None:
         scope="pydantic-ai",
     )
     assert found.messages_out == (Message("assistant", '{"sky": "sunny"}'),)
+    assert found.messages_in is not None
     assert len(found.messages_in) == 2
 
 
