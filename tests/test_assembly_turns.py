@@ -276,6 +276,17 @@ def test_a_span_that_ends_before_it_starts_took_no_time():
     assert reply.end_ns == reply.start_ns
 
 
+def test_a_span_with_a_wild_clock_changes_no_time_but_its_own():
+    made = call("f", "1")
+    trace = Trace("a").model("m", [user("Go")], [asked(made)])
+    trace.tool("t", made, "x", start_ns=5, end_ns=T0 + 10**18)
+    trace.model("n", [told("x", "1")], [said("Here.")])
+    trace.agent(start_ns=T0, end_ns=T0 + 4 * S)
+    action, reply = only(trace.spans).turns
+    assert (reply.start_ns, reply.end_ns) == (T0, T0 + 4 * S)
+    assert action.end_ns >= action.start_ns
+
+
 def test_histories_outrank_clocks_within_a_run():
     made = call("f", "1")
     given = [user("Go"), asked(made), told("x", "1")]

@@ -6,15 +6,32 @@ from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
+import pytest
 from assembly_builders import T0, S, Trace, asked, call, exchange, fake_evaluate, said, told, user
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitor.codec import report_line
+from monitor.comparison import Ladder
+from monitor.evaluator import Evaluator
 from monitor.model import AgentSpan
-from monitor.pipeline import Pipeline, PipelineLimits
+from monitor.pipeline import Evaluate, Pipeline, PipelineLimits
+from monitor.references.by_id import ReferenceStore
+from monitor.references.contracts import ToolContracts
+from monitor.verdict import ExpectedAction, ExpectedResponse, Reference
 
 CACHE_BYTES = 4_000
+REFERENCE = Reference(
+    "c1",
+    "conversation_id",
+    turns=(
+        ExpectedAction("get_order", args={"order_id": 7}),
+        ExpectedResponse("It was packed."),
+        ExpectedAction("get_order", args={"order_id": 9}),
+    ),
+)
+EVALUATOR = Evaluator([ReferenceStore([REFERENCE])], ToolContracts(), Ladder())
+EVALUATES: dict[str, Evaluate] = {"fake": fake_evaluate, "real": EVALUATOR.evaluate}
 
 
 def traffic() -> list[AgentSpan]:
@@ -44,14 +61,15 @@ SPANS = traffic()
 class Run:
     """A host that feeds a pipeline, restarts it now and then, and keeps the last reports."""
 
-    def __init__(self) -> None:
+    def __init__(self, evaluate: Evaluate = fake_evaluate) -> None:
+        self.evaluate = evaluate
         self.store: dict[str, bytes] = {}
         self.limits = PipelineLimits(cache_bytes=CACHE_BYTES)
         self.counts: Counter[str] = Counter()
         self.final: dict[str, bytes] = {}
         self.revisions: dict[str, list[int]] = {}
         self.now = 1_000.0
-        self.pipeline = Pipeline(fake_evaluate, self.store, self.limits)
+        self.pipeline = Pipeline(self.evaluate, self.store, self.limits)
 
     def feed(self, batch: Sequence[AgentSpan]) -> None:
         self._keep(self.pipeline.observe(batch, self.now))
@@ -62,12 +80,12 @@ class Run:
 
     def restart(self) -> None:
         self.pipeline.checkpoint()
-        self.pipeline = Pipeline(fake_evaluate, self.store, self.limits)
+        self.pipeline = Pipeline(self.evaluate, self.store, self.limits)
 
     def move(self) -> None:
         snapshot = self.pipeline.snapshot()
         self.store = {}
-        self.pipeline = Pipeline(fake_evaluate, self.store, self.limits)
+        self.pipeline = Pipeline(self.evaluate, self.store, self.limits)
         self.pipeline.restore(snapshot)
 
     def end(self) -> None:
@@ -89,28 +107,29 @@ class Run:
                 del self.final[name]
 
 
-def reference() -> dict[str, bytes]:
-    run = Run()
+def in_order(evaluate: Evaluate) -> dict[str, bytes]:
+    run = Run(evaluate)
     run.feed(SPANS)
     run.end()
     return run.final
 
 
-FINAL = reference()
+FINAL = {name: in_order(evaluate) for name, evaluate in EVALUATES.items()}
 
 
 def test_the_reference_run_holds_every_conversation():
-    assert sorted(FINAL) == ["c1", "c2", "c3", "c4", "u"]
+    assert [sorted(final) for final in FINAL.values()] == [["c1", "c2", "c3", "c4", "u"]] * 2
 
 
-@settings(max_examples=150, deadline=None)
-@given(st.data())
-def test_any_order_duplication_batching_and_restarts_give_the_same_final_reports(data):
+@pytest.mark.parametrize("name", EVALUATES)
+@settings(max_examples=100, deadline=None)
+@given(data=st.data())
+def test_any_order_duplication_batching_and_restarts_give_the_same_final_reports(name, data):
     arrivals = data.draw(st.permutations(SPANS))
     again = data.draw(st.lists(st.sampled_from(SPANS), max_size=20))
     for span in again:
         arrivals.insert(data.draw(st.integers(0, len(arrivals))), span)
-    run = Run()
+    run = Run(EVALUATES[name])
     while arrivals:
         size = data.draw(st.integers(1, 12))
         run.feed(arrivals[:size])
@@ -125,23 +144,25 @@ def test_any_order_duplication_batching_and_restarts_give_the_same_final_reports
         elif step == "move":
             run.move()
     run.end()
-    assert run.final == FINAL
+    assert run.final == FINAL[name]
+    assert run.pipeline.failure is None
     assert run.counts["attached"] == len(SPANS)
     assert run.counts["duplicate"] == len(again)
     for revisions in run.revisions.values():
         assert revisions == list(range(1, len(revisions) + 1))
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.permutations(SPANS), st.integers(1, 40))
-def test_spans_that_come_after_the_close_give_the_same_final_reports(arrivals, cut):
-    run = Run()
+@pytest.mark.parametrize("name", EVALUATES)
+@settings(max_examples=50, deadline=None)
+@given(arrivals=st.permutations(SPANS), cut=st.integers(1, 25))
+def test_spans_that_come_after_the_close_give_the_same_final_reports(name, arrivals, cut):
+    run = Run(EVALUATES[name])
     run.feed(arrivals[:cut])
     run.wait(700.0)
     run.feed(arrivals[cut:])
     run.wait(50.0)
     run.end()
-    assert run.final == FINAL
+    assert run.final == FINAL[name]
 
 
 @settings(max_examples=30, deadline=None)

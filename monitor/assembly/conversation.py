@@ -87,7 +87,7 @@ class _Exchange:
             if isinstance(turn, ActionTurn):
                 done.append(self._numbered(turn, failed))
                 continue
-            end = self._end_ns if at == replies[-1] else turn.end_ns
+            end = self._end_ns if at == replies[-1] else min(turn.end_ns, self._end_ns)
             end = max(since, end)
             done.append(
                 msgspec.structs.replace(turn, exchange=self._number, start_ns=since, end_ns=end)

@@ -100,8 +100,9 @@ class _Unit:
                 outermost = event.depth == 0
                 if outermost or self.first is None:
                     self.first = event.span
-        if root is not None:
-            spans.append(root)
+        if root is not None and (root.start_ns or not spans):
+            # One clock told both ends of the root; those of the spans below may disagree.
+            spans = [root]
         self.start_ns = min([span.start_ns for span in spans])
         self.end_ns = max(self.start_ns, *[span.end_ns for span in spans])
 
