@@ -7,7 +7,7 @@ so a release that writes version n+1 can go on reading version n.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 from zlib import crc32
 
@@ -170,7 +170,7 @@ def _checksum(head: bytes, body: bytes) -> bytes:
 
 def _without_repeats(spans: Sequence[AgentSpan]) -> _Spans:
     kept: list[AgentSpan] = []
-    table: dict[tuple[str, str | None, int, int], list[int]] = {}
+    table: dict[Hashable, int] = {}
     messages: list[Message] = []
     repeats: dict[int, _Repeats] = {}
     tools_at = system_at = -1
@@ -201,20 +201,19 @@ def _of_rows(rows: Sequence[bytes]) -> tuple[list[msgspec.Raw]]:
     return ([msgspec.Raw(row) for row in rows],)
 
 
-def _number(
-    message: Message,
-    messages: list[Message],
-    table: dict[tuple[str, str | None, int, int], list[int]],
-) -> int:
+def message_key(message: Message) -> Hashable:
+    """Equal for messages that encode to the same bytes, and for no others."""
+    if message.calls or message.results:
+        return _to_bytes(message)
+    return message.role, message.text, message.name, message.media, message.compacted
+
+
+def _number(message: Message, messages: list[Message], table: dict[Hashable, int]) -> int:
     """The message's number in the table, where it is put if it is new."""
-    key = (message.role, message.text, len(message.calls), len(message.results))
-    numbers = table.setdefault(key, [])
-    for number in numbers:
-        if messages[number] == message:
-            return number
-    numbers.append(len(messages))
-    messages.append(message)
-    return numbers[-1]
+    number = table.setdefault(message_key(message), len(messages))
+    if number == len(messages):
+        messages.append(message)
+    return number
 
 
 def _read_spans(body: bytes) -> list[AgentSpan]:

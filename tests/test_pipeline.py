@@ -172,8 +172,8 @@ def test_the_same_span_with_other_content_counts_as_a_conflict_and_the_fuller_on
     reports = []
     for order in ((span, cut), (cut, span)):
         monitor = pipeline()
-        effects = monitor.observe(order, 0.0)
-        assert effects.counts == {"accepted": 2, "duplicate": 1, "conflict": 1}
+        effects = monitor.observe((*order, span), 0.0)
+        assert effects.counts == {"accepted": 3, "duplicate": 2, "conflict": 1}
         reports.append(monitor.flush(0.0).reports)
     assert reports[0] == reports[1]
     assert "how are you" in reports[0][0].evaluator

@@ -47,6 +47,22 @@ def test_bytes_per_trace():
     assert effects.counts == {"accepted": 3, "dropped:bytes_per_trace": 2}
 
 
+def test_a_history_that_is_repeated_is_held_and_kept_once():
+    store: dict[str, bytes] = {}
+    monitor = Pipeline(fake_evaluate, store, PipelineLimits(bytes_per_trace=2_000_000))
+    history = [user(f"{n} " + "x" * 10_000) for n in range(40)]
+    trace = Trace("a")
+    for n in range(40):
+        trace.model(f"m{n}", history[: n + 1], [said(f"{n}")])
+    effects = monitor.observe(trace.agent().spans, 0.0)
+    assert effects.counts == {"accepted": 41}
+    assert monitor.observe(trace.spans, 0.0).counts == {"accepted": 41, "duplicate": 41}
+    monitor.tick(3.0)
+    monitor.checkpoint()
+    assert len(store["t:a"]) < 500_000
+    assert monitor.observe(trace.spans, 4.0).counts == {"accepted": 41, "duplicate": 41}
+
+
 def test_open_traces():
     monitor = pipeline(open_traces=2)
     effects = monitor.observe(chat("a") + chat("b") + chat("c"), 0.0)

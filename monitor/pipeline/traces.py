@@ -6,20 +6,17 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from msgspec import Raw
-
-from monitor.assembly.segments import AGENTIC, Segment, segments_of
-from monitor.assembly.spans import Arrival, SpanSet
+from monitor.assembly.segments import Segment, segments_of
+from monitor.assembly.spans import SpanSet
 from monitor.assembly.turns import TraceTurns, trace_turns
-from monitor.codec import SHORT_HISTORY, encode_span, nested_rows, nested_spans, spans_of
-from monitor.model import AgentSpan, ToolDefinition
+from monitor.codec import encode_span, nested_spans, spans_of
+from monitor.model import AgentSpan
 from monitor.pipeline.deadlines import Deadlines
 from monitor.pipeline.limits import PipelineLimits
+from monitor.pipeline.open_trace import OpenTrace
 from monitor.pipeline.shelf import OpenTraceRecord, Shelf, TraceRecord
 
 DORMANT_TRACES: Final = 64
-SPAN_BYTES: Final = 1_500
-"""Rough size of a span in memory beside its content, which stands there decoded and encoded."""
 
 
 class ClosedTrace:
@@ -52,8 +49,8 @@ class TraceStage:
     def __init__(self, shelf: Shelf, limits: PipelineLimits) -> None:
         self._shelf = shelf
         self._limits = limits
-        self._open: dict[str, _Trace] = {}
-        self._dormant: OrderedDict[str, _Trace] = OrderedDict()
+        self._open: dict[str, OpenTrace] = {}
+        self._dormant: OrderedDict[str, OpenTrace] = OrderedDict()
         self._unsaved: dict[str, None] = {}
         self._deadlines = Deadlines(self._deadline_of)
         self._held_bytes = 0
@@ -64,7 +61,7 @@ class TraceStage:
     def observe(self, spans: Sequence[AgentSpan], now: float, counts: Counter[str]) -> None:
         """Take spans in; each is counted by its outcome, or is open until its trace closes."""
         counts["accepted"] += len(spans)
-        touched: dict[str, _Trace] = {}
+        touched: dict[str, OpenTrace] = {}
         for span in spans:
             trace = touched.get(span.trace_id)
             if trace is None:
@@ -76,7 +73,7 @@ class TraceStage:
             outcome = self._add(trace, span)
             if outcome is not None:
                 counts[outcome] += 1
-                counts["conflict"] += outcome == "duplicate" and trace.conflicting
+                counts["duplicate"] += outcome == "conflict"
         for trace_id, trace in touched.items():
             if trace.unsaved:
                 trace.seen_at = now
@@ -146,45 +143,43 @@ class TraceStage:
         record = self._shelf.trace(trace_id)
         return record.conversations if record is not None else ()
 
-    def _find(self, trace_id: str, now: float) -> _Trace | None:
+    def _find(self, trace_id: str, now: float) -> OpenTrace | None:
         """The trace, opened if need be; None when all that comes for it is late."""
         trace = self._open.get(trace_id) or self._dormant.get(trace_id)
         if trace is not None:
             return trace
         record = self._shelf.trace(trace_id)
         if record is None:
-            return _Trace(trace_id, now)
+            return OpenTrace(trace_id, now)
         if record.remembered:
             return None
-        trace = _Trace(trace_id, record.opened_at)
+        trace = OpenTrace(trace_id, record.opened_at)
         trace.take_record(record)
         self._dormant[trace_id] = trace
         if len(self._dormant) > DORMANT_TRACES:
             self._dormant.popitem(last=False)
         return trace
 
-    def _add(self, trace: _Trace, span: AgentSpan) -> str | None:
+    def _add(self, trace: OpenTrace, span: AgentSpan) -> str | None:
         """The span's outcome, if it has one already; None: it is open."""
         limits, row = self._limits, encode_span(span)
-        size = SPAN_BYTES + 2 * len(row)
-        if trace.held_bytes + size > limits.bytes_per_trace:
-            return "dropped:bytes_per_trace"
         if len(trace.spans) >= limits.spans_per_trace and not trace.spans.knows(span.span_id):
             return "dropped:spans_per_trace"
-        arrival = trace.spans.add(span, row)
-        trace.conflicting = arrival == "conflict"
+        before = trace.held_bytes
+        arrival = trace.take(span, row, limits.bytes_per_trace)
+        if arrival is None:
+            return "dropped:bytes_per_trace"
         if arrival == "duplicate":
             return "duplicate"
         if not trace.open:
             trace.open = True
             self._dormant.pop(trace.trace_id, None)
             self._open[trace.trace_id] = trace
-            self._held_bytes += trace.held_bytes
+            before = 0
+        self._held_bytes += trace.held_bytes - before
         trace.unsaved.append(row)
-        trace.note(span, size)
-        self._held_bytes += size
-        if trace.conflicting:
-            return "duplicate"
+        if arrival == "conflict":
+            return "conflict"
         trace.fresh[span.span_id] = trace.fresh.get(span.span_id, 0) + 1
         self.open_spans += 1
         return None
@@ -221,83 +216,16 @@ class TraceStage:
         record = self._shelf.open_trace(trace_id)
         if record is None:
             return
-        trace = _Trace(trace_id, record.opened_at)
+        trace = OpenTrace(trace_id, record.opened_at)
         before = self._shelf.trace(trace_id)
         if before is not None:
             trace.take_record(before)
         trace.seen_at, trace.pieces = record.seen_at, record.pieces
         self._open[trace_id] = trace
         for span in self._shelf.pieces(trace_id, record.pieces):
-            if trace.take(span) == "new":
+            if trace.take(span, encode_span(span)) == "new":
                 trace.fresh[span.span_id] = trace.fresh.get(span.span_id, 0) + 1
         trace.open = True
         self.open_spans += sum(trace.fresh.values())
         self._held_bytes += trace.held_bytes
         self._deadlines.add(trace_id, trace.deadline(self._limits))
-
-
-class _Trace:
-    """A trace that collects."""
-
-    __slots__ = (
-        *("agentic", "conflicting", "conversations", "fresh", "held_bytes", "open", "opened_at"),
-        *("pieces", "repeating", "rooted", "seen_at", "spans", "trace_id", "unsaved"),
-        *("_system", "_tools"),
-    )
-
-    def __init__(self, trace_id: str, now: float) -> None:
-        self.trace_id = trace_id
-        self.opened_at = now
-        self.seen_at = now
-        self.spans = SpanSet()
-        self.fresh: dict[str, int] = {}
-        """Deliveries since the last close, by span id."""
-        self.unsaved: list[bytes] = []
-        self.pieces = 0
-        self.held_bytes = 0
-        self.open = False
-        self.rooted = False
-        self.agentic = False
-        self.conflicting = False
-        """The last span differed from one of the same identity."""
-        self.repeating = False
-        """Spans repeat histories, prompts or tools: worth writing these once."""
-        self.conversations: tuple[str, ...] = ()
-        self._system: str | None = None
-        self._tools: tuple[ToolDefinition, ...] | None = None
-
-    def take_record(self, record: TraceRecord) -> None:
-        self.conversations = record.conversations
-        for span in () if record.remembered else spans_of(record.spans):
-            self.take(span)
-
-    def take(self, span: AgentSpan) -> Arrival:
-        row = encode_span(span)
-        self.note(span, SPAN_BYTES + 2 * len(row))
-        return self.spans.add(span, row)
-
-    def note(self, span: AgentSpan, size: int) -> None:
-        self.held_bytes += size
-        if span.parent_id is None and not span.detail:
-            self.rooted = True
-        if span.kind in AGENTIC:
-            self.agentic = True
-        if self.repeating:
-            return
-        given, system, tools = span.messages_in, span.system, span.tool_definitions
-        if given is not None and len(given) > SHORT_HISTORY:
-            self.repeating = True
-        if system is not None:
-            self.repeating = self.repeating or system == self._system
-            self._system = system
-        if tools is not None:
-            self.repeating = self.repeating or tools == self._tools
-            self._tools = tools
-
-    def encoded(self) -> Raw:
-        return nested_spans(list(self.spans)) if self.repeating else nested_rows(self.spans.rows())
-
-    def deadline(self, limits: PipelineLimits) -> float:
-        # A root in which no agent acts may be the first span of a trace that comes from afar.
-        wait = limits.settle_s if self.rooted and self.agentic else limits.quiet_s
-        return min(self.seen_at + wait, self.opened_at + max(limits.max_age_s, wait))
