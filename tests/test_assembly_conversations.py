@@ -162,6 +162,19 @@ def test_a_conversations_release_is_the_declared_one_with_the_model_that_answere
     assert (conversation.release, conversation.model) == ("1.2@gpt-1", "gpt-1")
 
 
+def test_references_that_traces_carry_are_joined_in_order_and_repeats_count_once():
+    def carried(*values: object) -> object:
+        spans = []
+        for number, value in enumerate(values):
+            run = exchange(f"t{number}", start_s=60 * number)
+            spans += [*run[:3], msgspec.structs.replace(run[3], expected=value)]
+        return only(spans[::-1]).expected
+
+    assert carried([1], "[2, 3]", [1]) == [1, 2, 3]
+    assert carried({"a": [1], "b": "x"}, {"a": [2]}) == {"a": [1, 2], "b": "x"}
+    assert carried("no JSON", None) == "no JSON"
+
+
 def test_tools_and_system_prompt_are_told_once():
     tools = (ToolDefinition("f"), ToolDefinition("g"))
     trace = Trace("a").model("m", [Message("system", "Be kind."), user("Hi")], [said("x")])

@@ -176,11 +176,41 @@ def _tools(traces: Iterable[TraceTurns]) -> tuple[ToolDefinition, ...]:
 
 
 def _expected(traces: Iterable[TraceTurns]) -> JsonValue:
-    """What the traces carry: lists are joined, of anything else the first counts."""
-    told = [trace.expected for trace in traces if trace.expected is not None]
-    if told and all(isinstance(value, list) for value in told):
+    """What the traces carry, in their order.
+
+    A reference that every trace repeats counts once. Those that differ are each trace's own:
+    lists are joined, also the lists of objects, and of anything else the first counts.
+    """
+    told: list[JsonValue] = []
+    for trace in traces:
+        value = _from_text(trace.expected)
+        if value is not None and value not in told:
+            told.append(value)
+    if len(told) > 1 and all(isinstance(value, list) for value in told):
         return [item for value in told for item in value]
+    if len(told) > 1 and all(isinstance(value, dict) for value in told):
+        return _joined(told)
     return told[0] if told else None
+
+
+def _joined(objects: list[dict[str, JsonValue]]) -> dict[str, JsonValue]:
+    joined: dict[str, JsonValue] = {}
+    for value in objects:
+        for key, item in value.items():
+            if isinstance(item, list) and isinstance(joined.get(key, []), list):
+                joined[key] = [*joined.get(key, []), *item]
+            else:
+                joined.setdefault(key, item)
+    return joined
+
+
+def _from_text(value: JsonValue) -> JsonValue:
+    if isinstance(value, str):
+        try:
+            return msgspec.json.decode(value)
+        except msgspec.DecodeError:
+            return value
+    return value
 
 
 def _first(values: Iterable[JsonValue]) -> JsonValue:
