@@ -18,6 +18,8 @@ Attributes: TypeAlias = dict[str, JsonValue]
 Events: TypeAlias = list[tuple[str, Attributes]]
 _ATTRIBUTES_OF_EVENT = frozenset({3})
 _ATTRIBUTES_OF_RESOURCE = frozenset({1})
+_REMEMBERED_NAMES = 16_384
+_REMEMBERED_CHARACTERS = 128
 
 
 class AttributeReader:
@@ -32,23 +34,22 @@ class AttributeReader:
         self._reader = reader
         self._keys = reader.keys
         self._prefixes = reader.prefixes
+        self._wanted = reader.wanted
 
     def of_span(self, pairs: Mapping[str, Any]) -> Attributes:
         """From the attributes of a `Span`, which are a map."""
         if len(pairs) > self.limits.attributes:
             raise over("attributes")
-        keys, other = self._keys, self.values.of_span
+        wanted, other = self._wanted, self.values.of_span
         found: Attributes = {}
         for key in pairs:
-            if key in keys:
+            # Looked up and not worked out: the same few names come with every span.
+            known = wanted.get(key)
+            if known or (known is None and self._matters(key)):
                 value = pairs[key]
                 # Nearly every value is a text or a number that is neither empty nor 0, and the
                 # fields of a value exclude each other: asking for these first is cheapest.
                 found[key] = value.string_value or value.int_value or other(value)
-        if self._prefixes:
-            for key in pairs:
-                if self._numbered(key):
-                    found[key] = pairs[key].string_value or other(pairs[key])
         return found
 
     def check_texts(self, attributes: Attributes) -> Attributes:
@@ -65,7 +66,8 @@ class AttributeReader:
         found: Attributes = {}
         for pair in pairs:
             key = self.values.text(pair.key)
-            if key in self._keys or self._numbered(key):
+            known = self._wanted.get(key)
+            if known or (known is None and self._matters(key)):
                 found[key] = self.values.protobuf(pair.value)
         return found
 
@@ -78,7 +80,8 @@ class AttributeReader:
             raise over("attributes")
         for pair in pairs:
             key = pair.key
-            if key in self._keys or self._numbered(key):
+            known = self._wanted.get(key)
+            if known or (known is None and self._matters(key)):
                 found[key] = self.values.json(pair.value)
         return found
 
@@ -122,14 +125,18 @@ class AttributeReader:
         attributes = self.of_list(resource.attributes)
         return self._reader.origin(attributes, self.values.text(scope.name))
 
-    def _numbered(self, key: str) -> bool:
-        if not self._prefixes or not key.startswith(self._prefixes):
-            return False
-        # A number this high would make a reader allocate what no span holds.
-        limit = self.limits.index
-        if any(part.isdecimal() and int(part[:10]) > limit for part in key.split(".")):
-            raise over("index")
-        return True
+    def _matters(self, key: str) -> bool:
+        """Whether a vocabulary reads the attribute; remembered for names of ordinary length."""
+        matters = key in self._keys
+        if not matters and self._prefixes and key.startswith(self._prefixes):
+            # A number this high would make a reader allocate what no span holds.
+            limit = self.limits.index
+            if any(part.isdecimal() and int(part[:10]) > limit for part in key.split(".")):
+                raise over("index")
+            matters = True
+        if len(self._wanted) < _REMEMBERED_NAMES and len(key) <= _REMEMBERED_CHARACTERS:
+            self._wanted[key] = matters
+        return matters
 
 
 def over(limit: str) -> PayloadTooLarge:

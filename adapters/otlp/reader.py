@@ -52,6 +52,8 @@ class SpanReader:
         """The attributes that matter."""
         self.prefixes = tuple(sorted(name for name in names if name.endswith(".")))
         """Attributes that matter when their name starts so."""
+        self.wanted: dict[str, bool] = dict.fromkeys(self.keys, True)
+        """What is known of names by now, whether they matter; it grows to a limit."""
         self.origin_keys = frozenset(self._conversation_keys + self._release_keys)
         """The resource attributes that matter."""
 
