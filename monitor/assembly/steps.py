@@ -36,17 +36,23 @@ class _Say:
         self.media: tuple[str, ...] = ()
 
     def turn(self, conversation_id: str) -> Turn:
-        span = self.spans[0]
+        first = self.spans[0]
+        span_ids, end_ns, truncated = [], first.start_ns, False
+        for span in self.spans:
+            if span.span_id not in span_ids:
+                span_ids.append(span.span_id)
+            end_ns = max(end_ns, span.end_ns)
+            truncated = truncated or span.truncated
         return ResponseTurn(
-            turn_id=turn_id(conversation_id, span.span_id),
+            turn_id=turn_id(conversation_id, first.span_id),
             text=self.text,
             agent=self.agent,
-            model=span.model,
-            span_ids=tuple(dict.fromkeys(span.span_id for span in self.spans)),
-            trace_id=span.trace_id,
-            start_ns=span.start_ns,
-            end_ns=max(span.start_ns, *(span.end_ns for span in self.spans)),
-            truncated=any(span.truncated for span in self.spans),
+            model=first.model,
+            span_ids=tuple(span_ids),
+            trace_id=first.trace_id,
+            start_ns=first.start_ns,
+            end_ns=end_ns,
+            truncated=truncated,
             media=self.media,
         )
 
@@ -113,8 +119,11 @@ class _Act:
         return [self.run.span, *self.run.twins] if self.run is not None else []
 
     def _outcome(self, runs: Sequence[AgentSpan]) -> tuple[object, bool, str | None]:
-        error = next((span.error_type for span in runs if span.error_type), None)
-        told = next((span for span in runs if span.has_result), None)
+        error = told = None
+        for span in runs:
+            error = error or span.error_type
+            if told is None and span.has_result:
+                told = span
         if told is not None:
             return told.result, True, error
         if self.answer is not None:

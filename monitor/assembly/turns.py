@@ -153,11 +153,9 @@ def _part(conversation_id: str, unit: _Unit, before: Part | None) -> Part:
     first = unit.first.messages_in if unit.first is not None else None
     tail = tail_of(first)
     asked = times_asked(first)
-    root_tail = tail_of(unit.root.messages_in) if unit.root is not None else Tail()
-    query = tail.query or last_query(unit.root.messages_in if unit.root is not None else None)
-    if query and root_tail.query and root_tail.query in query:
-        # A framework may wrap the user's words in context; the agent's span has them bare.
-        query = root_tail.query
+    query = tail.query
+    if unit.root is not None and unit.root.messages_in:
+        query = _bare_query(query, unit.root.messages_in)
     return Part(
         turns=turns_of(conversation_id, unit.root, unit.events),
         query=query or last_query(first),
@@ -168,6 +166,19 @@ def _part(conversation_id: str, unit: _Unit, before: Part | None) -> Part:
         start_ns=unit.start_ns,
         end_ns=unit.end_ns,
     )
+
+
+def _bare_query(query: str | None, given: Sequence[Message]) -> str | None:
+    """The user's words without the context that a framework may wrap them in.
+
+    The agent's span has them bare where the model's has them wrapped.
+    """
+    if query is None:
+        return last_query(given)
+    if given[-1].text == query:
+        return query
+    bare = tail_of(given).query
+    return bare if bare and bare in query else query
 
 
 def _opens(unit: _Unit, tail: Tail, query: str | None, asked: int, before: Part | None) -> bool:
