@@ -1,0 +1,1 @@
+"""Langfuse: observations read from its API, exports and ingestion, verdicts written back."""

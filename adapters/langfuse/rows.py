@@ -1,0 +1,223 @@
+"""One observation as any of Langfuse's interfaces writes it, under one set of names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
+from typing import Any, Final
+
+import msgspec
+
+from adapters.shapes import content
+from adapters.shapes.parts import first
+from monitor.errors import MalformedPayload
+from monitor.model import JsonValue, Usage
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+_ID_CHARACTERS: Final = 512
+_HEX: Final = re.compile(r"[0-9a-f]+")
+_INPUTS: Final = ("input", "prompt", "promptTokens", "prompt_tokens", "input_tokens")
+_OUTPUTS: Final = ("output", "completion", "completionTokens", "completion_tokens", "output_tokens")
+
+
+class TraceRow(msgspec.Struct, frozen=True, kw_only=True):
+    """What a trace says for all its observations, where it is told apart from them."""
+
+    session_id: str | None = None
+    release: str | None = None
+    metadata: dict[str, JsonValue] = {}
+
+
+NO_TRACE: Final = TraceRow()
+
+
+class Observation(msgspec.Struct, frozen=True, kw_only=True):
+    """A row. Ids are as Langfuse has them; times are nanoseconds, 0 where none is told."""
+
+    trace_id: str
+    id: str
+    parent_id: str | None = None
+    type: str = "SPAN"
+    name: str = ""
+    start_ns: int = 0
+    end_ns: int = 0
+    version_ns: int = 0
+    """When the row was last written: of several with one id the highest counts."""
+    input: JsonValue = None
+    output: JsonValue = None
+    metadata: dict[str, JsonValue] = {}
+    model: str | None = None
+    usage: Usage | None = None
+    level: str = "DEFAULT"
+    status_message: str = ""
+    session_id: str | None = None
+    release: str | None = None
+    is_root: bool | None = None
+    tool_definitions: JsonValue = None
+    tool_calls: tuple[JsonValue, ...] = ()
+    """Calls as the server derived them from the output."""
+
+
+def observation_of(row: JsonValue) -> Observation:
+    """The row of an API answer, an export or an ingestion event.
+
+    Names may be in camel or in snake case. Raises MalformedPayload when it has no ids.
+    """
+    if not isinstance(row, Mapping):
+        raise MalformedPayload("an observation is no object")
+    told = _Told(row)
+    trace_id, own_id = told.text("traceId"), told.text("id")
+    if not trace_id or not own_id or max(len(trace_id), len(own_id)) > _ID_CHARACTERS:
+        raise MalformedPayload("an observation has no id or no trace id")
+    return Observation(
+        trace_id=trace_id,
+        id=own_id,
+        parent_id=told.text("parentObservationId"),
+        type=(told.text("type") or "SPAN").upper(),
+        name=told.text("name") or "",
+        start_ns=time_ns(told("startTime")),
+        end_ns=time_ns(told("endTime")),
+        version_ns=max(time_ns(told(name)) for name in ("updatedAt", "eventTs", "createdAt")),
+        input=told("input"),
+        output=told("output"),
+        metadata=object_of(told("metadata")),
+        model=told.text("providedModelName") or told.text("model"),
+        usage=_usage(told),
+        level=(told.text("level") or "DEFAULT").upper(),
+        status_message=told.text("statusMessage") or "",
+        session_id=told.text("sessionId"),
+        release=told.text("release"),
+        is_root=told("isRootObservation") if type(told("isRootObservation")) is bool else None,
+        tool_definitions=told("toolDefinitions"),
+        tool_calls=_calls(told("toolCalls"), told("toolCallNames")),
+    )
+
+
+def trace_of(row: JsonValue) -> TraceRow:
+    """What a trace's own row says for its observations."""
+    if not isinstance(row, Mapping):
+        return NO_TRACE
+    told = _Told(row)
+    return TraceRow(
+        session_id=told.text("sessionId"),
+        release=told.text("release"),
+        metadata=object_of(told("metadata")),
+    )
+
+
+class _Told:
+    """A row's fields by their camel-case names, however they are spelled."""
+
+    def __init__(self, row: Mapping[str, Any]) -> None:
+        self._row = row
+
+    def __call__(self, name: str) -> JsonValue:
+        found = self._row.get(name)
+        return self._row.get(_SNAKE[name]) if found is None and name in _SNAKE else found
+
+    def text(self, name: str) -> str | None:
+        """A text that says something."""
+        found = self(name)
+        if isinstance(found, int) and not isinstance(found, bool):
+            found = str(found)
+        return found.strip() or None if isinstance(found, str) else None
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"([A-Z])", r"_\1", name).lower()
+
+
+_SNAKE: Final = {
+    name: _snake(name)
+    for name in (
+        *("traceId", "parentObservationId", "startTime", "endTime", "updatedAt", "eventTs"),
+        *("createdAt", "providedModelName", "statusMessage", "sessionId", "isRootObservation"),
+        *("toolDefinitions", "toolCalls", "toolCallNames", "usageDetails"),
+    )
+}
+
+
+def time_ns(value: JsonValue) -> int:
+    """Nanoseconds since 1970 of an ISO time, with or without zone; 0 for what is none."""
+    if isinstance(value, datetime):
+        moment = value
+    elif isinstance(value, str) and value:
+        try:
+            moment = datetime.fromisoformat(value.strip())
+        except ValueError:
+            return 0
+    else:
+        return 0
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0, (moment - _EPOCH) // _MICROSECOND * 1_000)
+
+
+def object_of(value: JsonValue) -> dict[str, JsonValue]:
+    """An object, out of its JSON text where it is text; empty for anything else."""
+    if isinstance(value, str) and value.lstrip()[:1] == "{":
+        try:
+            value = content.decode(value)
+        except content.Undecodable:
+            return {}
+    if isinstance(value, list):
+        # Parquet writes a map as its pairs.
+        pairs = [item for item in value if isinstance(item, tuple | list) and len(item) == 2]
+        value = {str(key): item for key, item in pairs}
+    if not isinstance(value, dict):
+        return {}
+    content.check_depth(value)
+    return value
+
+
+def _usage(told: _Told) -> Usage | None:
+    """Tokens in and out. The cached ones are among those that went in, so nothing is added up."""
+    for name in ("usageDetails", "usage"):
+        given = object_of(told(name))
+        into, out = _count(first(given, _INPUTS)), _count(first(given, _OUTPUTS))
+        if into is not None or out is not None:
+            return Usage(into, out)
+    return None
+
+
+def _count(value: JsonValue) -> int | None:
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 19:
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**63:
+        return None
+    return int(value)
+
+
+def _calls(calls: JsonValue, names: JsonValue) -> tuple[JsonValue, ...]:
+    """Derived calls as objects; their names stand in a list beside them."""
+    found: list[JsonValue] = []
+    named = names if isinstance(names, list) else []
+    for number, call in enumerate(calls if isinstance(calls, list) else ()):
+        shape = object_of(call)
+        if shape:
+            name = shape.get("name") or (named[number] if number < len(named) else None)
+            found.append({**shape, "name": name})
+    return tuple(found)
+
+
+def trace_id_of(text: str) -> str:
+    """A trace id as 32 hexadecimal digits: its own, a UUID's, else those of a hash."""
+    return _hex(text, 32)
+
+
+def span_id_of(text: str) -> str:
+    """An observation's id as 16 hexadecimal digits: its own, else those of a hash."""
+    return _hex(text, 16)
+
+
+def _hex(text: str, digits: int) -> str:
+    bare = text.lower()
+    if len(bare) == 36 and digits == 32:
+        bare = bare.replace("-", "")
+    if len(bare) == digits and _HEX.fullmatch(bare) and bare.strip("0"):
+        return bare
+    encoded = text.encode("utf-8", "surrogatepass")
+    return blake2b(encoded, digest_size=digits // 2, person=b"langfuse").hexdigest()

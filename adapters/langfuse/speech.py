@@ -1,0 +1,139 @@
+"""What a model or an agent was given and said, out of an observation's input and output."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from adapters.shapes import content, openai
+from adapters.shapes.blocks import role_of
+from adapters.shapes.parts import Parts
+from adapters.shapes.payload import Given, Said, opened, read_given, read_said
+from monitor.model import JsonValue, Message
+
+CUT: Final = "<truncated due to size exceeding limit>"
+"""What the SDKs put in the place of a value that was too large for them."""
+_HIDDEN: Final = frozenset({"", "null", "None", "undefined", "__REDACTED__"})
+_RENDERED: Final = re.compile(
+    r"^(system|developer|user|human|assistant|ai|tool|function): ", re.MULTILINE
+)
+_OPENERS: Final = ("system: ", "developer: ", "user: ", "human: ")
+_MESSAGE_REPR: Final = re.compile(
+    r"role='(\w{1,16})' content=(None|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")", re.DOTALL
+)
+_CALL_TYPES: Final = frozenset({"tool_call", "tool-call"})
+
+
+def given_in(value: JsonValue) -> Given:
+    """What was given. Raises PayloadTooLarge at a limit."""
+    value, cut = shown(value)
+    if value is None:
+        return Given(cut=cut)
+    if isinstance(value, str) and value.startswith(_OPENERS):
+        return Given(_rendered_messages(value))
+    value, cut = opened(value)
+    if cut:
+        return Given(cut=True)
+    return read_given(_with_reprs_read(value))
+
+
+def said_in(value: JsonValue) -> Said:
+    """What was said. Raises PayloadTooLarge at a limit."""
+    value, cut = shown(value)
+    if value is None:
+        return Said(cut=cut)
+    value, cut = opened(value)
+    if cut:
+        return Said(cut=True)
+    if isinstance(value, list) and value and all(_is_call(item) for item in value):
+        parts = Parts()
+        openai.add_calls(parts, value)
+        return Said((parts.message("assistant"),))
+    return Said() if value is None else read_said(value)
+
+
+def shown(value: JsonValue) -> tuple[JsonValue, bool]:
+    """The value, None where it was hidden or never was; and whether it was left out for size."""
+    if isinstance(value, str):
+        text = value.strip().strip('"')
+        if text in _HIDDEN or text == CUT:
+            return None, text == CUT
+    return value, False
+
+
+def prompt_as_system(messages: tuple[Message, ...] | None) -> tuple[Message, ...] | None:
+    """The messages with an opening system prompt that was recorded as the user's put right.
+
+    It is told by a second message of the user right behind it. For sources that record prompts
+    so; from others, two messages that a user sent in a row would lose the first.
+    """
+    if not messages or len(messages) < 2 or any(found.role == "system" for found in messages):
+        return messages
+    opening, second = messages[0], messages[1]
+    if opening.role != "user" or second.role != "user" or not opening.text or not second.text:
+        return messages
+    return (msgspec.structs.replace(opening, role="system"), *messages[1:])
+
+
+def derived_calls(calls: tuple[JsonValue, ...]) -> tuple[Message, ...]:
+    """Calls that stand in a column of their own, as the message that asked for them."""
+    parts = Parts()
+    openai.add_calls(parts, list(calls))
+    parts.calls = [call for call in parts.calls if call.name]
+    return (parts.message("assistant"),) if parts.calls else ()
+
+
+def _is_call(item: JsonValue) -> bool:
+    """Whether this is a call that stands alone, outside of any message."""
+    if not isinstance(item, Mapping) or "role" in item:
+        return False
+    if isinstance(item.get("toolName"), str) and item.get("type") in (None, "tool-call"):
+        return "result" not in item and "output" not in item
+    function = item.get("function")
+    if isinstance(function, Mapping):
+        return "arguments" in function and "parameters" not in function
+    return item.get("type") in _CALL_TYPES and isinstance(item.get("name"), str)
+
+
+def _rendered_messages(text: str) -> tuple[Message, ...]:
+    """Messages that were rendered into one text, each behind its role."""
+    places = [*_RENDERED.finditer(text)]
+    ends = [*[match.start() for match in places[1:]], len(text)]
+    return tuple(
+        _rendered(match[1], text[match.end() : end].removesuffix("\n"))
+        for match, end in zip(places, ends, strict=True)
+    )
+
+
+def _rendered(role: str, text: str) -> Message:
+    role = role_of(role, role)
+    if role == "tool":
+        parts = Parts()
+        parts.add_result(text, None)
+        return parts.message(role)
+    return Message(role, None if text == "None" else text)
+
+
+def _with_reprs_read(value: JsonValue) -> JsonValue:
+    """The value with messages read that a client wrote as the repr of its own class."""
+    if isinstance(value, Mapping) and isinstance(value.get("messages"), list):
+        return {**value, "messages": [_from_repr(item) for item in value["messages"]]}
+    return [_from_repr(item) for item in value] if isinstance(value, list) else value
+
+
+def _from_repr(item: JsonValue) -> JsonValue:
+    if not isinstance(item, str) or not item.startswith("role='"):
+        return item
+    match = _MESSAGE_REPR.match(item[: content.REPR_CHARACTERS])
+    if match is None:
+        return item
+    try:
+        said = ast.literal_eval(match[2])
+    except (ValueError, SyntaxError, MemoryError):
+        return item
+    clean = said.encode("utf-8", "replace").decode() if isinstance(said, str) else None
+    return {"role": match[1], "content": clean}
