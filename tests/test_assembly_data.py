@@ -18,7 +18,7 @@ from assembly_builders import conversations, fake_evaluate, only, story
 
 from adapters.otlp.decoder import OtlpDecoder
 from monitor.codec import report_line
-from monitor.model import AgentSpan, ResponseTurn
+from monitor.model import ActionTurn, AgentSpan, ResponseTurn, ToolCall
 from monitor.pipeline import Pipeline
 
 JSON = "application/json"
@@ -113,6 +113,58 @@ def test_the_pydantic_ai_captures_are_read_right(shared_data, version):
     assert conversation.queries == QUERIES
     assert story(conversation) == WEATHER
     assert conversation.release.endswith("gpt-4o-mini-2024-07-18")
+
+
+def test_the_convention_sample_is_one_exchange_with_a_failed_call(shared_data):
+    name = "otel_genai_convention_spans.json"
+    flat = json.loads((shared_data / "traces" / "otel_genai" / name).read_bytes())
+    conversation = only(decoded(json.dumps(export_of(flat)).encode()))
+    assert (conversation.conversation_id, conversation.release) == ("conv_otel_test_001", "gpt-4o")
+    assert len(conversation.queries) == 1
+    assert [type(turn) for turn in conversation.turns] == [
+        *(ResponseTurn, ActionTurn, ActionTurn, ResponseTurn)
+    ]
+    paris, london = conversation.turns[1:3]
+    assert paris.call == ToolCall("get_weather", {"location": "Paris"}, "call_paris_001")
+    assert (paris.result, paris.error_type) == ("rainy, 57°F", None)
+    assert london.call == ToolCall("get_weather", {"location": "London"}, "call_london_001")
+    assert london.error_type == "TimeoutError"
+
+
+def export_of(flat: list[dict[str, Any]]) -> dict[str, Any]:
+    """A flat list of span objects as an OTLP/JSON export."""
+    spans = [
+        {
+            "traceId": span["trace_id"],
+            "spanId": span["span_id"],
+            "parentSpanId": span["parent_span_id"] or "",
+            "name": span["name"],
+            "startTimeUnixNano": str(span["start_time"]),
+            "endTimeUnixNano": str(span["end_time"]),
+            "attributes": pairs(span["attributes"]),
+            "status": {"code": 2 if span["status"]["code"] == "ERROR" else 1},
+            "events": [
+                {"name": event["event_name"], "attributes": pairs(event["attributes"])}
+                for event in span["span_events"]
+            ],
+        }
+        for span in flat
+    ]
+    return {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}
+
+
+def pairs(values: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"key": key, "value": any_value(value)} for key, value in values.items()]
+
+
+def any_value(value: Any) -> dict[str, Any]:
+    if isinstance(value, dict):
+        return {"kvlistValue": {"values": pairs(value)}}
+    if isinstance(value, list):
+        return {"arrayValue": {"values": [any_value(item) for item in value]}}
+    if isinstance(value, int):
+        return {"intValue": str(value)}
+    return {"stringValue": value}
 
 
 def test_the_bare_client_capture_is_joined_over_its_traces(shared_data):
