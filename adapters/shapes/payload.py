@@ -100,12 +100,17 @@ def read_given(value: JsonValue) -> Given:
     )
 
 
-def read_said(value: JsonValue) -> Said:
-    """A reply, a completion, a state, or plain text. A structured answer is its JSON text."""
+def read_said(value: JsonValue, *, structured: bool = True) -> Said:
+    """A reply, a completion, a state, or plain text.
+
+    `structured`: what looks like none of these is the answer itself, and stands as JSON text.
+    """
     value, cut = opened(value)
     if cut or value is None:
         return Said(cut=cut)
     messages = _messages_said(value, _ROUNDS)
+    if not messages and structured:
+        messages = (Message("assistant", _json(value)),)
     if not isinstance(value, Mapping):
         return Said(messages)
     return Said(messages, _text_of(first(value, _MODEL_KEYS)), _usage(value))
@@ -186,12 +191,10 @@ def _object_given(value: Mapping[str, Any], rounds: int) -> tuple[Message, ...] 
 
 def _messages_said(value: JsonValue, rounds: int) -> tuple[Message, ...] | None:
     if isinstance(value, Mapping):
-        found = _object_said(value, rounds)
-    elif isinstance(value, list):
-        found = _new(_list(value, "assistant"))
-    else:
-        found = _lone_text(value, "assistant")
-    return found or (Message("assistant", _json(value)),)
+        return _object_said(value, rounds)
+    if isinstance(value, list):
+        return _new(_list(value, "assistant"))
+    return _lone_text(value, "assistant")
 
 
 def _object_said(value: Mapping[str, Any], rounds: int) -> tuple[Message, ...] | None:
@@ -202,8 +205,8 @@ def _object_said(value: Mapping[str, Any], rounds: int) -> tuple[Message, ...] |
         return found
     for key in (*_REPLY_KEYS, *_ANSWER_KEYS) if rounds else ():
         inner = value.get(key)
-        if isinstance(inner, str) or inner:
-            return _messages_said(inner, rounds - 1)
+        if (isinstance(inner, str) or inner) and (found := _messages_said(inner, rounds - 1)):
+            return found
     return _lone_text(_only(value), "assistant")
 
 
