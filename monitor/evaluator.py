@@ -276,6 +276,7 @@ class _Run:
             latency_s=None if turn is None else _duration_s(turn),
             weight=1.0 if expected is None else expected.weight,
             critical=expected is not None and expected.critical,
+            trace_id=None if turn is None else turn.trace_id or None,
         )
 
     def _turn_id(self, slot: Slot, turn: Turn | None) -> str:

@@ -156,6 +156,8 @@ class Verdict(msgspec.Struct, frozen=True):
     """Duration of the turn by the trace's own clock; None for an omitted turn."""
     weight: float = 1.0
     critical: bool = False
+    trace_id: str | None = None
+    """The trace of `span_ids`; None for an omitted turn."""
 
     @property
     def is_root(self) -> bool:
