@@ -100,11 +100,30 @@ def test_spans_after_that_are_only_counted():
     monitor.tick(700.0)
     monitor.tick(1300.0)
     known = monitor.observe(spans[3:], 1400.0)
-    new = monitor.observe(exchange("b", start_s=60), 1400.0)
+    new = monitor.observe(exchange("b", start_s=-60), 1400.0)
     later = monitor.tick(1500.0)
     assert known.counts == {"accepted": 1, "late": 1}
     assert (new.counts, later.counts) == ({"accepted": 4}, {"late": 4})
     assert told(later) == []
+
+
+def test_a_user_who_comes_back_later_opens_the_conversation_anew():
+    store: dict[str, bytes] = {}
+    monitor = pipeline(store)
+    monitor.observe(exchange("a"), 100.0)
+    for now in (102.0, 700.0, 1300.0):
+        monitor.tick(now)
+    back = monitor.observe(exchange("b", start_s=5000, query="And 8?"), 5100.0)
+    back = back.plus(monitor.tick(5102.0))
+    late = monitor.observe(exchange("a")[:1], 5103.0)
+    assert told(back) == [("c1", 1, False, 2)]
+    assert back.counts == {"accepted": 4, "attached": 4, "revived": 1}
+    assert late.counts == {"accepted": 1, "late": 1}
+    assert told(monitor.tick(5703.0)) == [("c1", 2, True, 2)]
+    for now in (6400.0, 100_000.0):
+        monitor.tick(now)
+        monitor.checkpoint()
+    assert store == {}
 
 
 def test_a_conversation_is_forgotten_in_the_end():

@@ -110,6 +110,9 @@ class ConversationStage:
         trace_id, fresh = closed.trace_id, closed.fresh[name]
         live = self._live.find(name) or self._begin(name, closed)
         record = live.record
+        if record.phase == "gone" and self._is_another_life(record, closed):
+            self._revive(record, closed)
+            counts["revived"] += 1
         if record.phase == "gone":
             counts["late"] += fresh
             record.traces.setdefault(trace_id, (0, 0))
@@ -138,6 +141,21 @@ class ConversationStage:
         live = self._live.add(record)
         self._schedule(live)
         return live
+
+    def _is_another_life(self, record: ConversationRecord, closed: ClosedTrace) -> bool:
+        """Whether the user came back: a trace that is new and began after all that is known."""
+        latest_ns = max([start_ns for start_ns, _ in record.traces.values()], default=0)
+        return not closed.again and closed.start_ns > latest_ns
+
+    def _revive(self, record: ConversationRecord, closed: ClosedTrace) -> None:
+        """Start the conversation over; of its former life only late spans are still known."""
+        for trace_id in record.former:
+            self._traces.forget_remembered(trace_id)
+        record.former, record.traces = list(record.traces), {}
+        record.phase, record.revision, record.digest, record.trimmed = "open", 0, b"", []
+        record.opened_at, record.seen_at = closed.opened_at, closed.seen_at
+        self._gone.pop(record.conversation_id, None)
+        self.open_conversations += 1
 
     def _detach(self, name: str, trace_id: str) -> None:
         live = self._live.find(name)
@@ -223,7 +241,7 @@ class ConversationStage:
             return
         if live.record.phase == "gone":
             self._forget(live.record)
-        else:
+        elif live.record.phase == "closed":
             self._let_go(live, counts)
 
     def _let_go(self, live: Live, counts: Counter[str]) -> None:
@@ -250,6 +268,8 @@ class ConversationStage:
         for trace_id in record.traces:
             if self._all_gone(trace_id):
                 self._traces.forget(trace_id, remember=False)
+        for trace_id in record.former:
+            self._traces.forget_remembered(trace_id)
         self._gone.pop(name, None)
         self._due.pop(name, None)
         self._live.remove(name)

@@ -42,6 +42,8 @@ class ConversationRecord(msgspec.Struct, array_like=True):
     traces: dict[str, tuple[int, int]] = {}
     """By trace id: start of the trace, and bytes kept of it."""
     trimmed: list[str] = []
+    former: list[str] = []
+    """Traces of the conversation's life before this one."""
 
 
 class OpenTraceRecord(msgspec.Struct, array_like=True):

@@ -138,6 +138,12 @@ class TraceStage:
         else:
             self._shelf.drop_trace(trace_id)
 
+    def forget_remembered(self, trace_id: str) -> None:
+        """No longer know what comes for the trace as late, unless its spans are still held."""
+        record = self._shelf.trace(trace_id)
+        if record is not None and record.remembered:
+            self._shelf.drop_trace(trace_id)
+
     def conversations(self, trace_id: str) -> tuple[str, ...]:
         """The conversations that a closed trace is part of."""
         record = self._shelf.trace(trace_id)
