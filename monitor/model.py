@@ -80,7 +80,7 @@ class AgentSpan(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One span in the monitor's own words, redacted. Identity is (trace_id, span_id).
 
     Ids are lower-case hex. A `detail` span carries content that a log event gave for the span of
-    the same identity: it has no times of its own and is merged into that span.
+    the same identity: it starts at the event's time and is merged into that span.
     """
 
     trace_id: str

@@ -85,14 +85,15 @@ def body(*spans: Span, **fields: Any) -> bytes:
 def logs(
     *records: dict[str, Any], resource: dict[str, Any] | None = None
 ) -> ExportLogsServiceRequest:
-    """Log records with `event`, `attributes` and optionally `trace_id` and `span_id`."""
+    """Log records with `event`, `attributes`, `body`, `trace_id`, `span_id` and `time`."""
     request = ExportLogsServiceRequest()
     group = request.resource_logs.add()
     group.resource.attributes.extend(pairs(resource or {}))
     scoped = group.scope_logs.add()
     for record in records:
         scoped.log_records.add(
-            time_unix_nano=START,
+            time_unix_nano=record.get("time", START),
+            body=any_value(record.get("body")),
             event_name=record.get("event", ""),
             trace_id=bytes.fromhex(record.get("trace_id", TRACE)),
             span_id=bytes.fromhex(record.get("span_id", SPAN)),

@@ -7,7 +7,19 @@ from typing import Any, ClassVar
 
 import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
-from otlp_building import JSON, PARENT, PROTOBUF, SPAN, TRACE, body, json_pairs, logs, span
+from otlp_building import (
+    JSON,
+    PARENT,
+    PROTOBUF,
+    SPAN,
+    START,
+    TRACE,
+    body,
+    json_pairs,
+    json_value,
+    logs,
+    span,
+)
 from span_decoder_conformance import SpanDecoderConformance
 
 from adapters.otlp.logs import OtlpLogDecoder
@@ -30,6 +42,8 @@ def as_json(request: ExportLogsServiceRequest) -> bytes:
                             "traceId": record.trace_id.hex().upper(),
                             "spanId": record.span_id.hex(),
                             "eventName": record.event_name,
+                            "timeUnixNano": str(record.time_unix_nano),
+                            "body": json_value(record.body),
                             "attributes": json_pairs(record.attributes),
                         }
                         for record in scoped.log_records
@@ -72,6 +86,7 @@ def test_a_details_event_becomes_the_detail_of_its_span() -> None:
             TRACE,
             SPAN,
             "model",
+            start_ns=START,
             conversation_id="c-1",
             release="1.2",
             messages_in=(Message("user", "weather?"),),

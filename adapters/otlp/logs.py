@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from google.protobuf.message import DecodeError
@@ -15,22 +15,25 @@ from adapters.otlp.limits import DecodeLimits, decode_limits
 from adapters.otlp.media import JSON, check_size, media_type
 from adapters.otlp.reader import Origin, SpanReader
 from adapters.otlp.values import integer
-from adapters.vocabularies.genai import DETAILS_EVENT
+from adapters.shapes import content
+from adapters.vocabularies import moved
+from adapters.vocabularies.genai import CONTENT_EVENTS
 from adapters.vocabularies.registry import VOCABULARIES
 from monitor.errors import MalformedPayload
-from monitor.model import AgentSpan
+from monitor.model import JsonValue
 from monitor.ports import Decoded, Vocabulary
 
 EVENT_NAME: Final = "event.name"
-READ_EVENTS: Final = frozenset({DETAILS_EVENT})
-"""Names of the log events that are read; all other records are passed over."""
 
 
 class OtlpLogDecoder:
     """`ExportLogsServiceRequest` and `LogsData`, in both encodings, as port SpanDecoder.
 
-    Each read event becomes a `detail` span of the identity that the record names. Records of other
-    events, and records outside any span, are passed over in silence: they are no fault.
+    Each read event becomes a `detail` span of the identity that the record names, with the time of
+    the event; events of one span and one time become one, since only their order in the payload
+    tells them apart. An event that is named after its scope carries content that an exporter
+    moved off the span. Records of other events, and records outside any span, are passed over in
+    silence: they are no fault.
     """
 
     def __init__(
@@ -61,6 +64,25 @@ class OtlpLogDecoder:
         return intake.decoded(attributes.values.salvaged)
 
 
+class _Record(NamedTuple):
+    """One log record that was read, with its body still encoded."""
+
+    trace_id: str
+    span_id: str
+    time_ns: int
+    name: str
+    attributes: Attributes
+    cut: bool
+
+
+class _Group(NamedTuple):
+    """The events of one span and one time."""
+
+    origin: Origin
+    first: _Record
+    events: list[tuple[str, Attributes]]
+
+
 class _LogRecords:
     """The records of one export."""
 
@@ -68,15 +90,17 @@ class _LogRecords:
         self._reader = reader
         self._attributes = attributes
         self._intake = intake
+        self._groups: dict[tuple[str, str, int], _Group] = {}
 
     def read_protobuf(self, body: bytes) -> None:
         for group in wire.groups(body, self._attributes.limits.items):
             origin = self._attributes.origin(group)
             for record in group.records():
                 try:
-                    self._take(self._from_protobuf(origin, record))
+                    self._read_record(origin, record)
                 except RECORD_ERRORS as error:
                     self._intake.refuse(error)
+        self._close()
 
     def read_json(self, body: bytes) -> None:
         for group in otlp_json.logs_of(body, self._attributes.limits):
@@ -84,14 +108,9 @@ class _LogRecords:
             self._attributes.values.salvaged |= group.mended
             for record in group.records:
                 self._read_json_record(origin, record)
+        self._close()
 
-    def _take(self, span: AgentSpan | None) -> None:
-        if span is None:
-            self._intake.passed_over += 1
-        else:
-            self._intake.spans.append(span)
-
-    def _from_protobuf(self, origin: Origin, record: bytes) -> AgentSpan | None:
+    def _read_record(self, origin: Origin, record: bytes) -> None:
         if len(record) > wire.COUNTED_FIRST_BYTES:
             wire.count_items(record, wire.LOG_ITEMS, self._intake.left)
         try:
@@ -104,11 +123,18 @@ class _LogRecords:
             # So looks a span at this address, whose attributes have the trace id's number.
             raise Alien("its trace id is neither absent nor 16 bytes")
         if len(trace_id) != 16 or len(span_id) != 8 or not (any(trace_id) and any(span_id)):
-            return None
-        name = self._attributes.values.text(log.event_name)
-        attributes = self._attributes.of_list(log.attributes)
-        cut = log.dropped_attributes_count > 0
-        return self._read(origin, trace_id.hex(), span_id.hex(), name, attributes, cut)
+            self._intake.passed_over += 1
+            return
+        values = self._attributes.values
+        found = _Record(
+            trace_id.hex(),
+            span_id.hex(),
+            log.time_unix_nano or log.observed_time_unix_nano,
+            values.text(log.event_name),
+            self._attributes.of_list(log.attributes),
+            log.dropped_attributes_count > 0,
+        )
+        self._take(origin, found, log.body, values.protobuf)
 
     def _read_json_record(self, origin: Origin, record: msgspec.Raw) -> None:
         try:
@@ -119,30 +145,69 @@ class _LogRecords:
         trace_id = otlp_json.hex_id("traceId", log.trace_id, 16)
         span_id = otlp_json.hex_id("spanId", log.span_id, 8)
         if trace_id is None or span_id is None:
-            return self._take(None)
+            self._intake.passed_over += 1
+            return None
         try:
-            cut = integer(log.dropped_attributes_count) > 0
             self._intake.spend(len(log.attributes or ()))
-            attributes = self._attributes.of_json(log.attributes)
-            name = log.event_name or ""
-            return self._take(self._read(origin, trace_id, span_id, name, attributes, cut))
+            found = _Record(
+                trace_id,
+                span_id,
+                integer(log.time_unix_nano) or integer(log.observed_time_unix_nano),
+                log.event_name or "",
+                self._attributes.of_json(log.attributes),
+                integer(log.dropped_attributes_count) > 0,
+            )
+            return self._take(origin, found, log.body, self._attributes.values.json)
         except RECORD_ERRORS as error:
             return self._intake.refuse(error)
 
-    def _read(
-        self,
-        origin: Origin,
-        trace_id: str,
-        span_id: str,
-        name: str,
-        attributes: Attributes,
-        cut: bool,
-    ) -> AgentSpan | None:
-        """The detail span of a record; older SDKs name the event in an attribute."""
-        event = name or attributes.get(EVENT_NAME)
-        if event not in READ_EVENTS:
-            return None
-        events = ((str(event), attributes),)
-        return self._reader.read(
-            origin, attributes, events, trace_id, span_id, truncated=cut, detail=True
-        )
+    def _take(
+        self, origin: Origin, record: _Record, body: Any, read: Callable[[Any], JsonValue]
+    ) -> None:
+        """Keep the record as an event; older SDKs name the event in an attribute."""
+        event = record.name or record.attributes.get(EVENT_NAME)
+        raw = bytes(body)
+        if event in CONTENT_EVENTS:
+            fields = _fields(read(body)) if raw else {}
+        elif b"messages" in raw and moved.is_moved(found := _fields(read(body))):
+            event, fields = moved.MOVED_CONTENT, found
+        else:
+            self._intake.passed_over += 1
+            return
+        key = (record.trace_id, record.span_id, record.time_ns)
+        group = self._groups.get(key)
+        if group is None:
+            group = self._groups[key] = _Group(origin, record, [])
+        group.events.append((str(event), {**record.attributes, **fields}))
+
+    def _close(self) -> None:
+        """The detail span of every group."""
+        for group in self._groups.values():
+            first = group.first
+            try:
+                span = self._reader.read(
+                    group.origin,
+                    first.attributes,
+                    group.events,
+                    first.trace_id,
+                    first.span_id,
+                    start_ns=first.time_ns,
+                    truncated=first.cut,
+                    detail=True,
+                )
+            except RECORD_ERRORS as error:
+                for _ in group.events:
+                    self._intake.refuse(error)
+            else:
+                self._intake.spans.append(span)
+
+
+def _fields(body: JsonValue) -> Attributes:
+    """A structured body, or one that some exporters write as its JSON text; else nothing."""
+    if isinstance(body, str) and body[:1] == "{":
+        try:
+            body = content.decode(body)
+        except content.Undecodable:
+            return {}
+        content.check_depth(body)
+    return body if isinstance(body, dict) else {}

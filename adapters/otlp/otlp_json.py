@@ -60,6 +60,9 @@ class JsonLogRecord(msgspec.Struct, gc=False, rename="camel"):
     trace_id: str | None = None
     span_id: str | None = None
     event_name: str | None = None
+    time_unix_nano: int | str | None = None
+    observed_time_unix_nano: int | str | None = None
+    body: msgspec.Raw = msgspec.Raw(b"null")
     attributes: list[JsonKeyValue] | None = None
     dropped_attributes_count: int | str | None = None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ from adapters.vocabularies import content
 from adapters.vocabularies.messages import read_messages, read_parts_text
 from monitor.model import JsonValue, ToolDefinition
 
-_REMEMBERED: Final = 64
+_REMEMBERED: Final = 256
 _REMEMBERED_CHARACTERS: Final = 65_536
 _PARAMETERS: Final = ("parameters", "inputSchema", "input_schema", "parameters_json_schema")
 
@@ -23,6 +23,28 @@ def read_definitions(value: JsonValue) -> tuple[ToolDefinition, ...] | None:
         return _from_value(value)
     short = len(value) <= _REMEMBERED_CHARACTERS
     return _remembered_definitions(value) if short else _from_text(value)
+
+
+def read_function(item: Mapping[str, Any]) -> ToolDefinition | None:
+    """One definition whose schema may be JSON text; None for what names no tool."""
+    name, description, schema = (item.get(key) for key in ("name", "description", "parameters"))
+    if isinstance(schema, str) and len(schema) <= _REMEMBERED_CHARACTERS and type(name) is str:
+        told = description if type(description) is str else None
+        return _remembered_function(name, told, schema)
+    return _definition(item)
+
+
+def read_schemas(texts: Iterable[JsonValue]) -> tuple[ToolDefinition, ...] | None:
+    """Definitions that each stand in a JSON text of their own; None when there are none."""
+    found = [
+        definition for text in texts for definition in read_definitions(text) or () if definition
+    ]
+    return tuple(found) if found else None
+
+
+@lru_cache(512)
+def _remembered_function(name: str, description: str | None, schema: str) -> ToolDefinition | None:
+    return _definition({"name": name, "description": description, "parameters": schema})
 
 
 def _from_text(text: str) -> tuple[ToolDefinition, ...] | None:

@@ -1,7 +1,8 @@
-"""OpenTelemetry's GenAI conventions in their current form.
+"""OpenTelemetry's GenAI conventions in their three generations.
 
 Content stands in attributes (a JSON string or a structured value) or in events named
-`gen_ai.client.inference.operation.details`, several of which may share one span.
+`gen_ai.client.inference.operation.details`, several of which may share one span. Where there is
+none of these, in one event per message; else in numbered attributes.
 """
 
 from __future__ import annotations
@@ -9,10 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from adapters.vocabularies import content
+from adapters.vocabularies import content, indexed, message_events
 from adapters.vocabularies.definitions import read_definitions, read_instructions
 from adapters.vocabularies.messages import call_id, read_messages
-from monitor.model import AgentSpan, JsonValue, Message, SpanKind, ToolCall, Usage
+from monitor.model import (
+    AgentSpan,
+    JsonValue,
+    Message,
+    SpanKind,
+    ToolCall,
+    ToolDefinition,
+    Usage,
+)
 
 OPERATION: Final = "gen_ai.operation.name"
 INPUT: Final = "gen_ai.input.messages"
@@ -31,6 +40,9 @@ INPUT_TOKENS: Final = ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"
 OUTPUT_TOKENS: Final = ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens")
 DETAILS_EVENT: Final = "gen_ai.client.inference.operation.details"
 EXCEPTION_EVENT: Final = "exception"
+REQUEST_TYPE: Final = "llm.request.type"
+CONTENT_EVENTS: Final = frozenset({DETAILS_EVENT, *message_events.EVENTS, *indexed.EVENTS})
+"""The events that carry content, on spans or as log records."""
 
 _KINDS: Final[dict[str, SpanKind]] = {
     "chat": "model",
@@ -81,6 +93,9 @@ class GenAi:
             RESPONSE_MODEL,
             *INPUT_TOKENS,
             *OUTPUT_TOKENS,
+            REQUEST_TYPE,
+            *message_events.FIELDS,
+            *indexed.KEYS,
         }
     )
 
@@ -114,9 +129,16 @@ def kind_of(
         return "tool"
     if INPUT in attributes or OUTPUT in attributes:
         return "model"
-    if any(name == DETAILS_EVENT for name, _ in events):
+    if events and any(name in CONTENT_EVENTS for name, _ in events):
         return "model"
-    return "other" if operation is not None else None
+    return "other" if operation is not None else _kind_of_older(attributes)
+
+
+def _kind_of_older(attributes: Mapping[str, JsonValue]) -> SpanKind | None:
+    asked = attributes.get(REQUEST_TYPE)
+    if asked is not None:
+        return "model" if asked in ("chat", "completion") else "other"
+    return "model" if indexed.tells(attributes) else None
 
 
 def told(
@@ -133,6 +155,7 @@ def told(
     result: JsonValue = None,
     has_result: bool = False,
     error_type: str | None = None,
+    definitions: tuple[ToolDefinition, ...] | None = None,
 ) -> AgentSpan:
     """The span with kind, agent, model and content added.
 
@@ -157,7 +180,7 @@ def told(
         result,
         has_result,
         error_type or span.error_type,
-        read_definitions(attributes[DEFINITIONS]) if DEFINITIONS in attributes else None,
+        read_definitions(attributes[DEFINITIONS]) if DEFINITIONS in attributes else definitions,
         usage,
         span.expected,
         truncated or span.truncated,
@@ -177,8 +200,11 @@ def read_call(
     """A model call or an agent's run: messages, system prompt, definitions, tokens."""
     if events:
         attributes = _with_details(attributes, events)
-    messages_in, cut_in = read_messages(attributes.get(INPUT), "user")
-    messages_out, cut_out = read_messages(attributes.get(OUTPUT), "assistant")
+    given, said = attributes.get(INPUT), attributes.get(OUTPUT)
+    if given is None and said is None:
+        return _read_older(attributes, events, span, kind, vocabulary)
+    messages_in, cut_in = read_messages(given, "user")
+    messages_out, cut_out = read_messages(said, "assistant")
     return told(
         span,
         kind,
@@ -189,6 +215,35 @@ def read_call(
         messages_out,
         cut_in or cut_out,
         usage_of(attributes) if kind == "model" else None,
+    )
+
+
+def _read_older(
+    attributes: Mapping[str, JsonValue],
+    events: Sequence[tuple[str, Mapping[str, JsonValue]]],
+    span: AgentSpan,
+    kind: SpanKind,
+    vocabulary: str,
+) -> AgentSpan:
+    """The same from the older generations: whichever tells anything tells all of it."""
+    found = message_events.read_events(events) if events else message_events.Content()
+    family = f"{vocabulary}_events"
+    if found.given is None and found.said is None:
+        found = indexed.read_content(attributes, events)
+        family = f"{vocabulary}_indexed"
+    if found.given is None and found.said is None:
+        family = vocabulary
+    return told(
+        span,
+        kind,
+        family,
+        attributes,
+        system_of(attributes, found.given),
+        found.given,
+        found.said,
+        found.cut,
+        usage_of(attributes) if kind == "model" else None,
+        definitions=indexed.read_functions(attributes),
     )
 
 

@@ -11,7 +11,7 @@ from monitor.model import AgentSpan, Message
 
 Arrival: TypeAlias = Literal["new", "duplicate", "conflict"]
 _ONE_TELLS: Final = (
-    *("conversation_id", "agent", "release", "model", "system", "call", "error_type"),
+    *("conversation_id", "agent", "release", "model", "system", "error_type"),
     *("tool_definitions", "usage", "expected"),
 )
 
@@ -100,21 +100,65 @@ def _with_details(span: AgentSpan | None, details: list[AgentSpan]) -> AgentSpan
     """The span with what it does not know filled from its details; a detail alone stands in."""
     ordered = sorted(details, key=lambda detail: detail.start_ns)
     if span is None:
-        span, *ordered = ordered
-        span = msgspec.structs.replace(span, detail=False)
+        first = ordered[0]
+        span = AgentSpan(
+            first.trace_id,
+            first.span_id,
+            "other",
+            start_ns=first.start_ns,
+            end_ns=ordered[-1].start_ns,
+            scope=first.scope,
+            vocabulary=first.vocabulary,
+        )
     filled: dict[str, object] = {
         name: _first(ordered, name) for name in _ONE_TELLS if getattr(span, name) is None
     }
-    for name in ("messages_in", "messages_out"):
-        if getattr(span, name) is None:
-            filled[name] = _joined(ordered, name)
-    holder = None if span.has_result else next((d for d in ordered if d.has_result), None)
-    if holder is not None:
-        filled |= {"result": holder.result, "has_result": True}
     if span.kind == "other":
         filled["kind"] = next((d.kind for d in ordered if d.kind != "other"), "other")
     filled["truncated"] = span.truncated or any(detail.truncated for detail in ordered)
+    # A detail may tell its content as messages and as a tool's run; the span knows which it was.
+    if filled.get("kind", span.kind) == "tool":
+        filled |= _run_of(span, ordered)
+    else:
+        for name in ("messages_in", "messages_out"):
+            filled[name] = _told_messages(getattr(span, name), _joined(ordered, name))
     return msgspec.structs.replace(span, **filled)
+
+
+def _run_of(span: AgentSpan, details: list[AgentSpan]) -> dict[str, object]:
+    """The call and the result of a tool span, completed from its details."""
+    found: dict[str, object] = {}
+    call = span.call
+    for detail in details:
+        told = detail.call
+        if told is None:
+            continue
+        if call is None:
+            call = told
+        if call.arguments_state == "absent" and told.arguments_state != "absent":
+            call = msgspec.structs.replace(
+                call, arguments=told.arguments, arguments_state=told.arguments_state
+            )
+        if call.call_id is None and told.call_id is not None:
+            call = msgspec.structs.replace(call, call_id=told.call_id)
+    found["call"] = call
+    holder = None if span.has_result else next((d for d in details if d.has_result), None)
+    if holder is not None:
+        found |= {"result": holder.result, "has_result": True}
+    return found
+
+
+def _told_messages(
+    own: tuple[Message, ...] | None, told: tuple[Message, ...] | None
+) -> tuple[Message, ...] | None:
+    """A span's messages; where they have lost their words, with the words of its details."""
+    if own is None or told is None:
+        return told if own is None else own
+    if any(message.text or message.results or message.media for message in own):
+        return own
+    if any(message.calls for message in told):
+        return told
+    return own + told
 
 
 def _first(details: list[AgentSpan], name: str) -> object:
