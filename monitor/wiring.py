@@ -237,7 +237,7 @@ def otlp_receiver(settings: Settings) -> CountingReceiver:
     limits, otlp = settings.limits, settings.otlp
     receiver: CountingReceiver = load_adapter("otlp.http")(
         listen=otlp.listen,
-        insecure=otlp.insecure,
+        access={"insecure": otlp.insecure},
         in_flight_bytes=limits.in_flight_bytes,
         connections=limits.connections,
         body_timeout_s=limits.body_timeout_s,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import zlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -106,3 +107,12 @@ def check_status(answer: Answer, code: int) -> None:
     # Field 1, varint, then field 2, text: the whole of the message.
     assert answer.content[:3] == bytes([0x08, code, 0x12])
     assert len(answer.content) == 4 + answer.content[3]
+
+
+def gzip_bomb() -> bytes:
+    """1 GB of zeros, which gzip packs into 1 MB; its check sum is never reached."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    head = packer.compress(bytes(1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
+    # After a full flush the same zeros pack into the same bytes, whatever came before.
+    again = packer.compress(bytes(1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
+    return head + again * 1_023

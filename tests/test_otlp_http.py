@@ -210,7 +210,7 @@ async def test_an_address_for_all_the_world_needs_the_operators_word(listen: str
 
 
 async def test_the_operators_word_opens_every_address() -> None:
-    receiver = OtlpHttpReceiver("0.0.0.0:0", insecure=True)
+    receiver = OtlpHttpReceiver("0.0.0.0:0", access={"insecure": True})
     url = await receiver.start(Accepting())
     await receiver.stop()
     assert url.startswith("http://0.0.0.0:")

@@ -6,13 +6,12 @@ import asyncio
 import gzip
 import io
 import resource
-import zlib
 from collections.abc import AsyncIterator
 
 import aiohttp
 import pytest
 from otlp_building import JSON, PROTOBUF
-from otlp_receiving import GOOD, Client, check_status, options, receiving
+from otlp_receiving import GOOD, Client, check_status, gzip_bomb, options, receiving
 
 
 @pytest.fixture
@@ -55,17 +54,8 @@ async def test_a_chunked_body_within_the_limit_is_read(client: Client) -> None:
     assert (await client.post(parts(), JSON)).status == 200
 
 
-def _bomb() -> bytes:
-    """1 GB of zeros, which gzip packs into 1 MB; its check sum is never reached."""
-    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
-    head = packer.compress(bytes(1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
-    # After a full flush the same zeros pack into the same bytes, whatever came before.
-    again = packer.compress(bytes(1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
-    return head + again * 1_023
-
-
 async def test_a_gzip_bomb_is_stopped_at_the_limit(client: Client) -> None:
-    bomb = _bomb()
+    bomb = gzip_bomb()
     assert len(bomb) < 1_100_000
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     answer = await client.post(io.BytesIO(bomb), Content_Encoding="gzip")

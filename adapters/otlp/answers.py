@@ -9,6 +9,7 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
 from adapters.otlp.media import JSON, PROTOBUF
+from adapters.otlp.status import status
 from monitor.ports import Rejection
 
 INVALID_ARGUMENT: Final = 3
@@ -16,6 +17,7 @@ NOT_FOUND: Final = 5
 RESOURCE_EXHAUSTED: Final = 8
 UNIMPLEMENTED: Final = 12
 UNAVAILABLE: Final = 14
+UNAUTHENTICATED: Final = 16
 _MESSAGES_SHOWN: Final = 3
 
 
@@ -69,14 +71,4 @@ def failure(media: str, code: int, message: str) -> bytes:
     """A google.rpc.Status message."""
     if media != PROTOBUF:
         return msgspec.json.encode({"code": code, "message": message})
-    text = message.encode()
-    return b"\x08" + bytes([code]) + b"\x12" + _varint(len(text)) + text
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
+    return status(code, message)

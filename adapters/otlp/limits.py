@@ -18,7 +18,7 @@ class DecodeLimits(msgspec.Struct, frozen=True, kw_only=True):
 
     body_bytes: int = 20 * 1024 * 1024
     """Of the inflated payload."""
-    items: int = 50_000
+    items: int = 200_000
     """Spans, log records, attributes, events and links in one payload. Counted on the wire."""
     attributes: int = 4_096
     """Per span, event or log record: numbered conventions need thousands."""
