@@ -1,0 +1,90 @@
+"""LangWatch's attributes: input and output say of what kind their value is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from adapters.shapes.payload import Given, Said, read_given, read_said
+from adapters.vocabularies import genai
+from adapters.vocabularies.kept import (
+    model_of,
+    plain,
+    told_other,
+    told_run,
+    told_tool,
+    usage_or_none,
+)
+from monitor.model import AgentSpan, JsonValue, SpanKind, Usage
+
+TYPE: Final = "langwatch.span.type"
+INPUT: Final = "langwatch.input"
+OUTPUT: Final = "langwatch.output"
+METRICS: Final = "langwatch.metrics"
+
+_KINDS: Final[dict[str, SpanKind]] = {"llm": "model", "agent": "agent", "tool": "tool"}
+
+
+class LangWatch:
+    """The vocabulary `langwatch`."""
+
+    name = "langwatch"
+    marks = frozenset({TYPE, INPUT, OUTPUT})
+    scopes: frozenset[str] = frozenset()
+    keys = marks | {METRICS} | genai.GenAi.keys
+
+    def read(
+        self,
+        attributes: Mapping[str, JsonValue],
+        events: Sequence[tuple[str, Mapping[str, JsonValue]]],
+        span: AgentSpan,
+    ) -> AgentSpan | None:
+        """None for spans without any of its own names."""
+        if self.marks.isdisjoint(attributes):
+            return None
+        kind = _KINDS.get(str(attributes.get(TYPE)).lower(), "other")
+        given, said = _value(attributes.get(INPUT)), _value(attributes.get(OUTPUT))
+        if kind == "tool":
+            return told_tool(
+                span,
+                self.name,
+                genai.text_or_none(attributes.get(genai.TOOL_NAME)) or span.name,
+                given,
+                said,
+                has_result=OUTPUT in attributes,
+                id_=attributes.get(genai.CALL_ID),
+            )
+        if kind == "other" and span.parent_id is not None:
+            return told_other(span, self.name)
+        return told_run(
+            span,
+            kind,
+            self.name,
+            read_given(given) if given is not None else Given(),
+            read_said(said, structured=kind != "other") if said is not None else Said(),
+            agent=genai.text_or_none(attributes.get(genai.AGENT)),
+            model=model_of(attributes),
+            usage=genai.usage_of(attributes) or _usage(attributes.get(METRICS)),
+        )
+
+
+def _value(typed: JsonValue) -> JsonValue:
+    """What stands inside `{type, value}`; a list of replies with one entry is that entry."""
+    typed = plain(typed)
+    if not isinstance(typed, Mapping) or "value" not in typed:
+        return typed
+    value = typed["value"]
+    if typed.get("type") == "list" and isinstance(value, list):
+        inner = [_value(item) for item in value]
+        return inner[0] if len(inner) == 1 else inner
+    return value
+
+
+def _usage(metrics: JsonValue) -> Usage | None:
+    told = _value(metrics)
+    if not isinstance(told, Mapping):
+        return None
+    return usage_or_none(
+        told.get("promptTokens", told.get("prompt_tokens")),
+        told.get("completionTokens", told.get("completion_tokens")),
+    )
