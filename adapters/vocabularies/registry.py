@@ -16,6 +16,7 @@ from adapters.vocabularies.moved import MovedContent
 from adapters.vocabularies.openinference import OpenInference
 from adapters.vocabularies.pydantic_ai import PydanticAi
 from adapters.vocabularies.strands import Strands
+from adapters.vocabularies.traceloop import Traceloop
 from adapters.vocabularies.vercel import Vercel
 from monitor.ports import Vocabulary
 
@@ -23,6 +24,7 @@ VOCABULARIES: Final[tuple[Vocabulary, ...]] = (
     MovedContent(),
     Dialects((Langfuse(typed=True), Logfire(), PydanticAi(), Strands(), GoogleAdk(), LangSmith())),
     OpenInference(),
+    Traceloop(),
     GenAi(),
     Dialects((Vercel(), MLflow(), LangWatch(), Langfuse(typed=False))),
 )
