@@ -1,0 +1,218 @@
+"""Reads all observations of a span of time, page by page, from servers new and old."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote
+
+from adapters.langfuse.client import LangfuseClient, NotThere, RefusedRequest
+from adapters.langfuse.observations import EXPANDED
+from adapters.langfuse.rows import NO_TRACE, TraceRow, trace_of
+from monitor.errors import BackendUnavailable, MalformedPayload, PayloadTooLarge
+from monitor.model import JsonValue
+
+OBSERVATIONS: Final = "/api/public/v2/observations"
+TRACES: Final = "/api/public/traces"
+GROUPS: Final = ("core", "basic", "time", "io", "metadata", "model", "usage", "trace_context")
+LIMIT: Final = 1_000
+LEGACY_LIMIT: Final = 100
+SMALLEST_WINDOW_NS: Final = 1_000_000_000
+_BEST_EFFORT: Final = "trace_context"
+_HEAVY: Final = frozenset({"io", "metadata"})
+_PAGES: Final = 100_000
+_MS: Final = 1_000_000
+
+
+class Page(NamedTuple):
+    """Some observations, each with what its trace's own row says."""
+
+    rows: list[tuple[JsonValue, TraceRow]]
+
+
+class PageReader:
+    """Reads windows of start times, `start` inclusive and `end` exclusive.
+
+    A window that the server cannot serve is halved, down to a second; so is nothing left out, and
+    some rows may come twice. `counters`: `windows_halved`, `cursor_loops`, `pages`, `without_io`,
+    `legacy`.
+    """
+
+    def __init__(
+        self,
+        client: LangfuseClient,
+        *,
+        limit: int = LIMIT,
+        environment: str | None = None,
+        expanded: tuple[str, ...] = (),
+    ) -> None:
+        """`expanded`: entries of the metadata that must come whole, beside the usual ones."""
+        self._client = client
+        self._limit = max(1, min(limit, LIMIT))
+        self._environment = environment
+        self._expanded = ",".join(dict.fromkeys((*EXPANDED, *expanded)))
+        self._groups: tuple[str, ...] = GROUPS
+        self.legacy = False
+        """The server has no newer interface than that of its third major version."""
+        self.counters: dict[str, int] = {}
+
+    async def pages(self, start_ns: int, end_ns: int) -> AsyncIterator[Page]:
+        """All observations that started in the window.
+
+        Raises BackendUnavailable when not even a small window can be read, RefusedRequest and
+        NotThere when the operator must act. What was yielded before stands.
+        """
+        pending = [(start_ns, end_ns)]
+        while pending:
+            start, end = pending.pop()
+            try:
+                async for page in self._window(start, end):
+                    self._count("pages")
+                    yield page
+            except BackendUnavailable:
+                if end - start <= SMALLEST_WINDOW_NS:
+                    raise
+                self._count("windows_halved")
+                middle = start + (end - start) // 2 // _MS * _MS
+                pending += [(middle, end), (start, middle)]
+
+    async def _window(self, start: int, end: int) -> AsyncIterator[Page]:
+        if not self.legacy:
+            try:
+                async for page in self._current(start, end):
+                    yield page
+            except NotThere:
+                pass
+            else:
+                return
+        self._count("legacy")
+        async for page in self._former(start, end):
+            yield page
+        # Only now is it sure that the address is right and the server old.
+        self.legacy = True
+
+    async def _current(self, start: int, end: int) -> AsyncIterator[Page]:
+        """By cursor. A page that is too large is asked for again in smaller ones."""
+        cursor: str | None = None
+        seen: set[str] = set()
+        limit, light = self._limit, False
+        for _ in range(_PAGES):
+            try:
+                answer = await self._ask(start, end, cursor, limit, light=light)
+            except PayloadTooLarge:
+                if limit == 1 and light:
+                    raise
+                # One observation alone is too large: take it without its content.
+                light = limit == 1
+                self._count("without_io" if light else "pages_shrunk")
+                limit = max(1, limit // 8)
+                continue
+            limit, light = self._limit, False
+            yield Page([(row, NO_TRACE) for row in _rows(answer)])
+            cursor = _cursor(answer)
+            if cursor is None:
+                return
+            if cursor in seen:
+                self._count("cursor_loops")
+                raise BackendUnavailable("Langfuse's cursor leads back to where it came from")
+            seen.add(cursor)
+        raise BackendUnavailable("Langfuse's pages have no end")
+
+    async def _ask(
+        self, start: int, end: int, cursor: str | None, limit: int, *, light: bool
+    ) -> JsonValue:
+        parameters = {
+            "fromStartTime": iso(start),
+            "toStartTime": iso(end),
+            "limit": str(limit),
+            "expandMetadata": self._expanded,
+            "fields": self._fields(light=light),
+        }
+        if self._environment is not None:
+            parameters["environment"] = self._environment
+        if cursor is not None:
+            parameters["cursor"] = cursor
+        try:
+            return await self._client.fetch(OBSERVATIONS, parameters)
+        except RefusedRequest as error:
+            if error.status != 400 or _BEST_EFFORT not in self._groups:
+                raise
+        # A server that does not know the newest group knows the others.
+        self._groups = tuple(group for group in self._groups if group != _BEST_EFFORT)
+        parameters["fields"] = self._fields(light=light)
+        return await self._client.fetch(OBSERVATIONS, parameters)
+
+    def _fields(self, *, light: bool) -> str:
+        return ",".join(group for group in self._groups if not light or group not in _HEAVY)
+
+    async def _former(self, start: int, end: int) -> AsyncIterator[Page]:
+        """By trace: the list of traces has neither content nor observations."""
+        number = 1
+        while number <= _PAGES:
+            parameters = {
+                "fromTimestamp": iso(start),
+                "toTimestamp": iso(end),
+                "orderBy": "timestamp.asc",
+                "page": str(number),
+                "limit": str(LEGACY_LIMIT),
+            }
+            if self._environment is not None:
+                parameters["environment"] = self._environment
+            answer = await self._client.fetch(TRACES, parameters)
+            rows = _rows(answer)
+            for row in rows:
+                page = await self._trace(row)
+                if page is not None:
+                    yield page
+            if not rows or number >= _total_pages(answer):
+                return
+            number += 1
+
+    async def _trace(self, row: JsonValue) -> Page | None:
+        """A trace with its observations; None when it was deleted meanwhile."""
+        name = row.get("id") if isinstance(row, Mapping) else None
+        if not isinstance(name, str) or not name:
+            return None
+        try:
+            whole = await self._client.fetch(f"{TRACES}/{quote(name, safe='')}", {})
+        except NotThere:
+            return None
+        except PayloadTooLarge:
+            self._count("without_io")
+            return None
+        if not isinstance(whole, Mapping) or not isinstance(whole.get("observations"), list):
+            raise MalformedPayload("an answer of Langfuse holds no observations")
+        trace = trace_of(whole)
+        return Page([(observation, trace) for observation in whole["observations"]])
+
+    def _count(self, what: str) -> None:
+        self.counters[what] = self.counters.get(what, 0) + 1
+
+
+def iso(moment_ns: int) -> str:
+    """The moment as Langfuse writes it, in milliseconds."""
+    moment = datetime.fromtimestamp(moment_ns // 1_000_000_000, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment_ns // _MS % 1_000:03d}Z"
+
+
+def _rows(answer: JsonValue) -> list[JsonValue]:
+    rows = answer.get("data") if isinstance(answer, Mapping) else None
+    if not isinstance(rows, list):
+        raise MalformedPayload("an answer of Langfuse holds no list `data`")
+    return rows
+
+
+def _meta(answer: Any) -> Mapping[str, Any]:
+    meta = answer.get("meta")
+    return meta if isinstance(meta, Mapping) else {}
+
+
+def _cursor(answer: JsonValue) -> str | None:
+    cursor = _meta(answer).get("cursor")
+    return cursor if isinstance(cursor, str) and cursor else None
+
+
+def _total_pages(answer: JsonValue) -> int:
+    total = _meta(answer).get("totalPages")
+    return total if isinstance(total, int) else _PAGES
