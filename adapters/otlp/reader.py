@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from adapters.vocabularies import content
-from adapters.vocabularies.genai import text_or_none
+from adapters.vocabularies.completing import completed, lacks_content
+from adapters.vocabularies.failures import ERROR_TYPE, failure_of
+from adapters.vocabularies.failures import KEYS as FAILURE_KEYS
 from adapters.vocabularies.identity import (
     CONVERSATION_KEYS,
     RELEASE_KEYS,
@@ -19,7 +21,6 @@ from monitor.model import AgentSpan, JsonValue
 from monitor.ports import Vocabulary
 
 EXPECTED: Final = "agent_monitor.expected"
-ERROR_TYPE: Final = "error.type"
 _NAME_CHARACTERS: Final = 1_024
 
 
@@ -44,7 +45,7 @@ class SpanReader:
         self._vocabularies = tuple(vocabularies)
         self._conversation_keys = _with_first(conversation_attribute, CONVERSATION_KEYS)
         self._release_keys = _with_first(release_attribute, RELEASE_KEYS)
-        names = {EXPECTED, ERROR_TYPE, RESPONSE_ID, *extra}
+        names = {EXPECTED, RESPONSE_ID, *FAILURE_KEYS, *extra}
         names.update(self._conversation_keys, self._release_keys)
         for vocabulary in self._vocabularies:
             names.update(vocabulary.keys)
@@ -85,9 +86,9 @@ class SpanReader:
         `truncated`: the exporter dropped attributes, or events, in which content may stand.
         Raises PayloadTooLarge when its content is beyond a limit.
         """
-        error_type = "error" if failed else None
-        if ERROR_TYPE in attributes:
-            error_type = text_or_none(attributes[ERROR_TYPE]) or error_type
+        error_type = None
+        if failed or events or ERROR_TYPE in attributes:
+            error_type, events = failure_of(attributes, events, failed=failed)
         span = AgentSpan(
             trace_id,
             span_id,
@@ -108,8 +109,28 @@ class SpanReader:
         for vocabulary in self._vocabularies:
             found = vocabulary.read(attributes, events, span)
             if found is not None:
+                if found.messages_in is None and lacks_content(found):
+                    later = self._vocabularies[self._vocabularies.index(vocabulary) + 1 :]
+                    return _completed(found, later, attributes, events, span)
                 return found
         return span
+
+
+def _completed(
+    found: AgentSpan,
+    later: Sequence[Vocabulary],
+    attributes: Mapping[str, JsonValue],
+    events: Sequence[tuple[str, Mapping[str, JsonValue]]],
+    span: AgentSpan,
+) -> AgentSpan:
+    """A span whose vocabulary knows none of its content, told by those that come later."""
+    for vocabulary in later:
+        other = vocabulary.read(attributes, events, span)
+        if other is not None:
+            found = completed(found, other)
+            if not lacks_content(found):
+                break
+    return found
 
 
 def _with_first(name: str | None, keys: tuple[str, ...]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ import msgspec
 
 from adapters.shapes.langchain import usage_of
 from adapters.shapes.payload import Given, Said, read_given, read_said
+from adapters.vocabularies.failures import is_control_flow
 from adapters.vocabularies.genai import text_or_none
 from adapters.vocabularies.kept import plain, told_other, told_run, told_tool, usage_or_none
 from monitor.model import AgentSpan, JsonValue, SpanKind, Usage
@@ -22,6 +23,7 @@ TYPE: Final = "langfuse.observation.type"
 INPUT: Final = "langfuse.observation.input"
 OUTPUT: Final = "langfuse.observation.output"
 LEVEL: Final = "langfuse.observation.level"
+STATUS: Final = "langfuse.observation.status_message"
 MODEL: Final = "langfuse.observation.model.name"
 USAGE: Final = "langfuse.observation.usage_details"
 TRACE_INPUT: Final = "langfuse.trace.input"
@@ -46,7 +48,9 @@ class Langfuse:
     """The vocabulary `langfuse`: of typed observations, or of those that carry only content."""
 
     name = "langfuse"
-    keys = frozenset({TYPE, INPUT, OUTPUT, LEVEL, MODEL, USAGE, TRACE_INPUT, TRACE_OUTPUT, *ROOTS})
+    keys = frozenset(
+        {TYPE, INPUT, OUTPUT, LEVEL, STATUS, MODEL, USAGE, TRACE_INPUT, TRACE_OUTPUT, *ROOTS}
+    )
     marks = frozenset({TYPE, INPUT, OUTPUT})
     scopes: frozenset[str] = frozenset()
 
@@ -65,8 +69,10 @@ class Langfuse:
             return None
         if not self._typed and TYPE not in attributes and _CONTENT.isdisjoint(attributes):
             return None
-        if attributes.get(LEVEL) == "ERROR" and span.error_type is None:
-            span = msgspec.structs.replace(span, error_type="error")
+        if attributes.get(LEVEL) == "ERROR":
+            waits = is_control_flow(attributes.get(STATUS))
+            failure = None if waits else span.error_type or "error"
+            span = msgspec.structs.replace(span, error_type=failure)
         if kind == "tool":
             return told_tool(
                 span,
