@@ -1,0 +1,232 @@
+"""Redacts spans and JSON values at the door: every string, keys included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from operator import is_
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from adapters.redaction import hits
+from adapters.redaction.custom import compiled
+from adapters.redaction.placeholders import NAME_DIGITS, Placeholders, Style
+from adapters.redaction.remembered import Remembered
+from adapters.redaction.scanner import KINDS, LEAST_LENGTH, Scanner
+from adapters.redaction.secrets import is_secret, names_secret
+from monitor.errors import ConfigurationError
+from monitor.model import AgentSpan, JsonValue, Message, ToolCall, ToolDefinition, ToolResult
+
+T = TypeVar("T")
+
+_TEXTS: Final = ("name", "agent", "release", "model", "system", "error_type", "scope")
+KEYS_REMEMBERED: Final = 4096
+KEY_LENGTH: Final = 128
+"""Characters of a key that are looked at for what its value is."""
+LEAST_NUMBER: Final = 1_000_000
+"""Smaller whole numbers are no personal number."""
+
+
+class Redactor:
+    """Replaces personal data and secrets by keyed placeholders.
+
+    Pure: a string and the key beside it decide alone, so equal values get equal placeholders in
+    any order, batch and process that has the same key. Memory is bounded; it only saves time.
+    """
+
+    def __init__(
+        self,
+        key: bytes,
+        *,
+        kinds: Collection[str] = KINDS,
+        patterns: Mapping[str, str] | None = None,
+        style: Style = "keyed",
+    ) -> None:
+        """Raises ConfigurationError for a short key, an unknown kind and a pattern it refuses."""
+        unknown = sorted(set(kinds) - KINDS)
+        if unknown:
+            raise ConfigurationError(
+                f"redaction: unknown kinds {', '.join(unknown)}; known: {', '.join(sorted(KINDS))}"
+            )
+        custom = compiled(patterns or {})
+        self._least = 1 if custom else LEAST_LENGTH
+        self._scanner = Scanner(Placeholders(key, style), kinds, custom)
+        self._texts: Remembered[str] = Remembered()
+        self._contexts: dict[str, str | bool | None] = {}
+        self._fields: tuple[tuple[str, Callable[[Any], Any]], ...] = (
+            ("conversation_id", self.name),
+            *((name, self.text) for name in _TEXTS),
+            ("messages_in", self._messages),
+            ("messages_out", self._messages),
+            ("call", self._call),
+            ("result", self.value),
+            ("tool_definitions", self._definitions),
+            ("expected", self.value),
+        )
+
+    def spans(self, spans: Sequence[AgentSpan]) -> list[AgentSpan]:
+        """The spans redacted, in their order; a clean span is the same object."""
+        return [self.span(span) for span in spans]
+
+    def span(self, span: AgentSpan) -> AgentSpan:
+        """The span with every string of its content redacted.
+
+        Its own ids, its vocabulary and digests of media are no content.
+        """
+        changed: dict[str, object] = {}
+        for name, redact in self._fields:
+            found = getattr(span, name)
+            if found is not None:
+                clean = redact(found)
+                if clean is not found:
+                    changed[name] = clean
+        return msgspec.structs.replace(span, **changed) if changed else span
+
+    def text(self, text: str) -> str:
+        """The text redacted; the same object when it is clean."""
+        if len(text) < self._least:
+            return text
+        found = self._texts.find(text)
+        if found is None:
+            found = self._scanner.redact(text)
+            self._texts.keep(text, text if found == text else found)
+        return found
+
+    def name(self, text: str) -> str:
+        """A name of one thing among very many, such as a conversation's id.
+
+        Its placeholder is longer, so that no two open conversations ever share one. What is looked
+        up by such a name must be filed under this function's result.
+        """
+        return self._scanner.redact(text, NAME_DIGITS)
+
+    def value(self, value: JsonValue, key: str = "") -> JsonValue:
+        """A JSON value redacted, whole numbers and keys included; the same object when clean.
+
+        `key` is the name under which the value stands: it may tell what a bare number is. To be
+        compared with what traces hold, reference values must pass through here with the same key.
+        """
+        if isinstance(value, dict | list) and self._is_clean(value):
+            return value
+        return self._value(value, key)
+
+    def __repr__(self) -> str:
+        return "Redactor()"
+
+    def _is_clean(self, value: JsonValue) -> bool:
+        """Whether a glance at the whole value shows that nothing in it needs a look."""
+        try:
+            raw = msgspec.json.encode(value)
+        except (TypeError, ValueError, RecursionError):
+            return False
+        return raw.isascii() and b"\\" not in raw and not self._scanner.may_hold(raw)
+
+    def _value(self, value: JsonValue, key: str) -> JsonValue:
+        if isinstance(value, str):
+            return self._leaf(value, key)
+        if isinstance(value, dict):
+            return self._object(value)
+        if isinstance(value, list):
+            clean = [self._value(item, key) for item in value]
+            same = all(one is other for one, other in zip(clean, value, strict=True))
+            return value if same else clean
+        if type(value) is int and abs(value) >= LEAST_NUMBER:
+            written = str(value)
+            redacted = self._leaf(written, key)
+            return value if redacted == written else redacted
+        return value
+
+    def _object(self, value: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        clean: dict[str, JsonValue] = {}
+        same = True
+        for key, item in value.items():
+            name = self.text(key)
+            # Two spellings of one address are one placeholder, and still two entries.
+            while name in clean:
+                name += "~"
+            clean[name] = self._value(item, key)
+            same = same and name is key and clean[name] is item
+        return value if same else clean
+
+    def _leaf(self, value: str, key: str) -> str:
+        context = self._context(key) if key else None
+        if context is None:
+            return self.text(value)
+        if isinstance(context, bool):
+            clean = self.text(value)
+            secret = clean is value and is_secret(value, password=context)
+            return self._scanner.secret(value) if secret else clean
+        clean = self.text(context + value)
+        return clean[len(context) :] if clean.startswith(context) else self.text(value)
+
+    def _context(self, key: str) -> str | bool | None:
+        """What the key says of its value; None where it says nothing.
+
+        A text is to be read before the value; True: it is a password; False: another secret.
+        """
+        key = key[-KEY_LENGTH:]
+        if key in self._contexts:
+            return self._contexts[key]
+        context: str | bool | None = names_secret(key)
+        if context is None and hits.says_anything(f"{key}: "):
+            context = f"{key}: "
+        if len(self._contexts) < KEYS_REMEMBERED:
+            self._contexts[key] = context
+        return context
+
+    def _message(self, message: Message) -> Message:
+        text = message.text
+        clean = Message(
+            self.text(message.role),
+            None if text is None else self.text(text),
+            self._each(message.calls, self._call),
+            self._each(message.results, self._result),
+            None if message.name is None else self.text(message.name),
+            message.media,
+            message.compacted,
+        )
+        same = (
+            clean.text is text
+            and clean.role is message.role
+            and clean.calls is message.calls
+            and clean.results is message.results
+            and clean.name is message.name
+        )
+        return message if same else clean
+
+    def _call(self, call: ToolCall) -> ToolCall:
+        name, arguments = self.text(call.name), self.value(call.arguments)
+        call_id = None if call.call_id is None else self.text(call.call_id)
+        if name is call.name and arguments is call.arguments and call_id is call.call_id:
+            return call
+        return ToolCall(name, arguments, call_id, call.arguments_state)
+
+    def _result(self, result: ToolResult) -> ToolResult:
+        value = self.value(result.result)
+        call_id = None if result.call_id is None else self.text(result.call_id)
+        name = None if result.name is None else self.text(result.name)
+        if value is result.result and call_id is result.call_id and name is result.name:
+            return result
+        return ToolResult(value, call_id, name, result.is_error)
+
+    def _messages(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        return self._each(messages, self._message)
+
+    def _definitions(self, tools: tuple[ToolDefinition, ...]) -> tuple[ToolDefinition, ...]:
+        return self._each(tools, self._definition)
+
+    def _definition(self, tool: ToolDefinition) -> ToolDefinition:
+        changed: dict[str, object] = {}
+        for name in ("name", "tool_id", "action", "description"):
+            found = getattr(tool, name)
+            clean = None if found is None else self.text(found)
+            if clean is not found:
+                changed[name] = clean
+        parameters = self.value(tool.parameters)
+        if parameters is not tool.parameters:
+            changed["parameters"] = parameters
+        return msgspec.structs.replace(tool, **changed) if changed else tool
+
+    def _each(self, items: tuple[T, ...], redact: Callable[[T], T]) -> tuple[T, ...]:
+        clean = tuple(map(redact, items))
+        return items if all(map(is_, clean, items)) else clean
