@@ -34,7 +34,7 @@ def fields_of(item: JsonValue) -> Mapping[str, Any] | None:
     if not isinstance(item, Mapping):
         return None
     inner, name = item.get("kwargs"), item.get("id")
-    if "lc" in item and isinstance(inner, Mapping):
+    if isinstance(inner, Mapping) and ("lc" in item or "content" in inner):
         named = name[-1] if isinstance(name, list) and name else None
         fields = {**inner, "type": _kind(named if isinstance(named, str) else inner.get("type"))}
     elif isinstance(item.get("data"), Mapping) and _kind(item.get("type")) in _WRAPPED_TYPES:

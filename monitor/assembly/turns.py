@@ -8,7 +8,9 @@ from itertools import chain
 import msgspec
 
 from monitor.assembly.flow import Event, Survey, events_of, in_causal_order
+from monitor.assembly.frames import Frames
 from monitor.assembly.histories import Tail, last_query, tail_of, times_asked
+from monitor.assembly.hosts import hosted
 from monitor.assembly.segments import Segment
 from monitor.assembly.steps import turns_of
 from monitor.assembly.tree import Node, Tree
@@ -59,7 +61,7 @@ class TraceTurns(msgspec.Struct, frozen=True, array_like=True):
 def trace_turns(segment: Segment) -> TraceTurns:
     """The segment's turns, the same for any order in which its spans arrived."""
     spans = segment.spans
-    tree = Tree(spans)
+    tree = Tree(hosted(spans))
     survey = Survey(tree)
     parts: list[Part] = []
     for unit in _units(tree, survey):
@@ -110,10 +112,11 @@ class _Unit:
 def _units(tree: Tree, survey: Survey) -> list[_Unit]:
     agents: list[Node] = []
     bare: list[Node] = []
+    frames = Frames(tree)
     stack = tree.roots[::-1]
     while stack:
         node = stack.pop()
-        if node.span.kind == "agent":
+        if node.span.kind == "agent" or frames.holds_run(node):
             agents.append(node)
         elif node.span.kind != "other":
             bare.append(node)
