@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from monitor.errors import ConfigurationError
 from monitor.verdict import SubMetric
@@ -33,12 +33,22 @@ class Section(BaseModel):
 
 
 class OtlpSettings(Section):
-    """The OTLP/HTTP receiver."""
+    """The OTLP receivers; who may send is the same for both."""
 
     listen: Address = "127.0.0.1:4318"
-    """Port 0 takes a free one, which the start-up line names."""
+    """Over HTTP. Port 0 takes a free one, which the start-up line names."""
+    grpc_listen: Address | None = None
+    """Over gRPC, usually 127.0.0.1:4317; needs the extra `grpc`."""
     insecure: bool = False
     """Allow an address other than loopback, although nothing authenticates the senders."""
+    token: SecretStr | None = None
+    """What senders show as a bearer token or Basic password; set it in the environment."""
+    token_file: Path | None = None
+    """One token a line, each of which is good; read again when the file changes."""
+    tls_cert_file: Path | None = None
+    tls_key_file: Path | None = None
+    tls_client_ca_file: Path | None = None
+    """Senders must show a certificate of one of these authorities."""
     conversation_attribute: str | None = None
     """A span attribute that overrides every other source of the conversation id."""
     release_attribute: str | None = None
@@ -91,6 +101,12 @@ class LimitSettings(Section):
     in_flight_bytes: Bytes = 64 * 1024 * 1024
     """Bodies admitted and not yet durable."""
     connections: Count = 256
+    connections_per_peer: Count = 32
+    """From one address, over HTTP."""
+    body_bytes_per_s: Count = 1024
+    """The pace that a body must keep, over HTTP."""
+    grpc_message_bytes: Bytes = 4 * 1024 * 1024
+    """Of one message as sent; `body_bytes` bounds it once inflated."""
     body_timeout_s: Annotated[float, Field(gt=0)] = 30.0
     spool_bytes: Bytes = 1024 * 1024 * 1024
     """Accepted and not yet scored; beyond it senders are told to wait."""
@@ -166,10 +182,37 @@ class SinkSettings(Section):
     """Append one report line per closed conversation and revision."""
 
 
+class ForwardSettings(Section):
+    """The backend that everything received is sent on to, unchanged; off without an address."""
+
+    url: str | None = None
+    """OTLP base address, to which /v1/traces and /v1/logs are added."""
+    langfuse_url: str | None = None
+    """Langfuse host, for what came at the addresses of Langfuse."""
+    insecure: bool = False
+    """Allow plain http to another machine."""
+    headers: dict[str, SecretStr] = Field(default_factory=dict)
+    """Added to each request, such as the backend's Authorization; set them in the environment."""
+    pass_headers: tuple[str, ...] = ("authorization", "x-langfuse-*")
+    """What is kept of the senders' own headers; a bearer token of ours never is."""
+    ca_file: Path | None = None
+    """Authorities that vouch for the backend, instead of the system's."""
+    queue_requests: Count = 1_000
+    queue_bytes: Bytes = 64 * 1024 * 1024
+    """What waits for the backend; more is dropped, and counted."""
+    timeout_s: Annotated[float, Field(gt=0)] = 10.0
+    """Of one attempt."""
+    give_up_s: Annotated[float, Field(gt=0)] = 300.0
+    """A request that the backend has not taken by then is dropped, and counted."""
+    drain_s: Seconds = 10.0
+    """How long stopping waits for what is still here."""
+
+
 class Settings(Section):
     """All settings of `agent-monitor run`."""
 
     otlp: OtlpSettings = OtlpSettings()
+    forward: ForwardSettings = ForwardSettings()
     metrics: MetricsSettings = MetricsSettings()
     ledger: LedgerSettings = LedgerSettings()
     conversation: ConversationSettings = ConversationSettings()
@@ -243,7 +286,7 @@ def _overlay(tables: dict[str, Any], variable: str, value: str) -> None:
     section, _, key = variable[len(PREFIX) :].lower().partition("__")
     if section not in Settings.model_fields:
         raise ConfigurationError(f"{variable}: there is no section `{section}`")
-    tables.setdefault(section, {})[key] = _parsed(value)
+    tables.setdefault(section, {})[key] = value if key == "token" else _parsed(value)
 
 
 def _parsed(value: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from monitor.backends.vector_store import SqliteVectorStore
 from monitor.backends.wordllama import WordLlamaEncoder
 from monitor.comparison.cache import CachedEncoder
 from monitor.comparison.ladder import Ladder
-from monitor.config import ReferenceSettings, Settings, ToolSettings
+from monitor.config import OtlpSettings, ReferenceSettings, Settings, ToolSettings
 from monitor.entry_points import load_adapter
 from monitor.evaluator import Evaluator
 from monitor.exposition.collector import Collector
@@ -39,7 +40,7 @@ from monitor.roles.embedded import CountingReceiver, Embedded, EmbeddedLimits, H
 from monitor.roles.engine import Engine, Stores
 from monitor.roles.files import lines, read
 from monitor.roles.pages import Pages
-from monitor.roles.service import Service
+from monitor.roles.service import Companion, Service
 from monitor.scoring.composition import composition_rule
 from monitor.scoring.thresholds import Thresholds
 from monitor.verdict import Report
@@ -72,7 +73,9 @@ class Parts:
 
 def service(settings: Settings) -> Service:
     """The sidecar of `agent-monitor run`."""
-    receiver = otlp_receiver(settings)
+    onward = forwarder(settings)
+    receivers = otlp_receivers(settings, onward)
+    companions = [onward] if onward else []
     lag = LagGauge()
     health = Health()
     parts = engine(
@@ -80,7 +83,7 @@ def service(settings: Settings) -> Service:
         settings.ledger.path,
         durable=True,
         counts=lambda: {
-            **_refusals(receiver.counters),
+            **_edge_counts([*receivers, *companions]),
             **health.counts(),
             "fault:sink": parts.engine.sink_failures,
         },
@@ -88,7 +91,7 @@ def service(settings: Settings) -> Service:
     )
     embedded = Embedded(
         parts.engine,
-        [receiver],
+        receivers,
         EmbeddedLimits(
             in_flight_bytes=settings.limits.in_flight_bytes,
             spool_bytes=settings.limits.spool_bytes,
@@ -106,7 +109,7 @@ def service(settings: Settings) -> Service:
         embedded.unready,
         insecure=settings.metrics.insecure,
     )
-    return Service(embedded, pages, parts.close)
+    return Service(embedded, pages, parts.close, companions)
 
 
 def engine(
@@ -201,9 +204,13 @@ def checked(settings: Settings) -> Iterator[str]:
     """Read every file that the settings name; a line about each part. Raises at the first fault."""
     chosen = evaluation(settings)
     trace_decoder(settings)
-    receiver = otlp_receiver(settings)
+    onward = forwarder(settings)
+    addresses = (settings.otlp.listen, settings.otlp.grpc_listen)
     references = settings.references
-    yield f"receiver    {receiver.name} on {settings.otlp.listen}"
+    for receiver, listen in zip(otlp_receivers(settings, onward), addresses, strict=False):
+        yield f"receiver    {receiver.name} on {listen}"
+    if onward:
+        yield f"forward     {settings.forward.url or settings.forward.langfuse_url}"
     yield f"pages       {settings.metrics.listen}"
     yield f"ledger      {settings.ledger.path}"
     yield f"references  {len(references.by_id)} files by id, {len(references.golden)} golden"
@@ -232,18 +239,50 @@ def trace_decoder(settings: Settings) -> SpanDecoder:
     return decoder
 
 
-def otlp_receiver(settings: Settings) -> CountingReceiver:
-    """The OTLP/HTTP receiver, not yet listening."""
+def otlp_receivers(settings: Settings, onward: Companion | None) -> list[CountingReceiver]:
+    """The receivers that the settings ask for, HTTP first, not yet listening."""
     limits, otlp = settings.limits, settings.otlp
-    receiver: CountingReceiver = load_adapter("otlp.http")(
-        listen=otlp.listen,
-        access={"insecure": otlp.insecure},
-        in_flight_bytes=limits.in_flight_bytes,
-        connections=limits.connections,
-        body_timeout_s=limits.body_timeout_s,
+    shared = {
+        "access": _access(otlp),
+        "in_flight_bytes": limits.in_flight_bytes,
+        "connections": limits.connections,
+        "body_timeout_s": limits.body_timeout_s,
+        "onward": onward,
         **_decoding(settings),
+    }
+    found = [
+        load_adapter("otlp.http")(
+            listen=otlp.listen,
+            connections_per_peer=limits.connections_per_peer,
+            body_bytes_per_s=limits.body_bytes_per_s,
+            **shared,
+        )
+    ]
+    if otlp.grpc_listen:
+        grpc = load_adapter("otlp.grpc")
+        message_bytes = limits.grpc_message_bytes
+        found.append(grpc(listen=otlp.grpc_listen, message_bytes=message_bytes, **shared))
+    return found
+
+
+def forwarder(settings: Settings) -> Companion | None:
+    """What sends on everything received; None when no backend is named."""
+    given = settings.forward
+    if not given.url and not given.langfuse_url:
+        return None
+    own = {"url", "langfuse_url", "insecure", "pass_headers", "ca_file"}
+    found: Companion = load_adapter("otlp.forward")(
+        **given.model_dump(include=own),
+        headers={name: value.get_secret_value() for name, value in given.headers.items()},
+        limits=given.model_dump(exclude=own | {"headers"}),
     )
-    return receiver
+    return found
+
+
+def _access(otlp: OtlpSettings) -> dict[str, Any]:
+    names = ("insecure", "token_file", "tls_cert_file", "tls_key_file", "tls_client_ca_file")
+    found: dict[str, Any] = {name: getattr(otlp, name) for name in names}
+    return found | {"token": otlp.token.get_secret_value() if otlp.token else None}
 
 
 def _decoding(settings: Settings) -> dict[str, Any]:
@@ -261,14 +300,19 @@ def _decoding(settings: Settings) -> dict[str, Any]:
     }
 
 
-def _refusals(counters: Mapping[str, int]) -> dict[str, int]:
-    """What the receiver refused whole; single spans are counted with their payload, durably."""
-    refused = "refused:"
-    return {
-        f"rejected:{name[len(refused) :]}": count
-        for name, count in counters.items()
-        if name.startswith(refused)
-    }
+def _edge_counts(parts: Iterable[CountingReceiver | Companion]) -> dict[str, int]:
+    """What was refused whole, and what else the edge counts; single spans are counted durably."""
+    found: Counter[str] = Counter()
+    for part in parts:
+        for name, count in part.counters.items():
+            kind, _, why = name.partition(":")
+            if kind == "refused":
+                found[f"rejected:{why}"] += count
+            elif name == "defects":
+                found["fault:receiver"] += count
+            elif kind.startswith(("forward", "reload_failed")):
+                found[name] += count
+    return dict(found)
 
 
 def _encoder(settings: Settings) -> CachedEncoder | None:

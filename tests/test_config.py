@@ -26,6 +26,25 @@ def test_the_environment_overrides_the_file(tmp_path):
     assert (settings.otlp.listen, settings.conversation.idle_s) == ("127.0.0.1:2", 5.0)
 
 
+def test_a_token_of_digits_in_the_environment_stays_text():
+    token = load(None, {"AGENT_MONITOR_OTLP__TOKEN": "1e5"}).otlp.token
+    assert token is not None
+    assert token.get_secret_value() == "1e5"
+
+
+def test_secrets_are_not_shown_with_the_settings():
+    settings = load(
+        None,
+        {
+            "AGENT_MONITOR_OTLP__TOKEN": "canary-1",
+            "AGENT_MONITOR_FORWARD__HEADERS": '{Authorization = "canary-2"}',
+        },
+    )
+    shown = f"{settings!r} {settings} {settings.model_dump()} {settings.model_dump_json()}"
+    assert "canary" not in shown
+    assert settings.forward.headers["Authorization"].get_secret_value() == "canary-2"
+
+
 def test_lists_and_numbers_in_the_environment_are_toml():
     settings = load(
         None,
@@ -38,8 +57,17 @@ def test_lists_and_numbers_in_the_environment_are_toml():
 
 
 def test_paths_in_a_file_are_relative_to_the_file(tmp_path):
-    path = written(tmp_path, '[references]\nby_id = ["refs.jsonl"]\n[sinks]\njsonl = "out.jsonl"\n')
+    path = written(
+        tmp_path,
+        '[references]\nby_id = ["refs.jsonl"]\n[sinks]\njsonl = "out.jsonl"\n'
+        '[otlp]\ntoken_file = "tokens"\ngrpc_listen = "127.0.0.1:0"\n'
+        '[forward]\nurl = "http://127.0.0.1:1"\nca_file = "ca.crt"\n',
+    )
     settings = load(path, {})
+    assert settings.otlp.token_file == tmp_path / "tokens"
+    assert settings.otlp.grpc_listen == "127.0.0.1:0"
+    assert settings.forward.url == "http://127.0.0.1:1"
+    assert settings.forward.ca_file == tmp_path / "ca.crt"
     assert settings.references.by_id == (tmp_path / "refs.jsonl",)
     assert settings.sinks.jsonl == tmp_path / "out.jsonl"
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from monitor.errors import MonitorError
 from monitor.roles.embedded import Embedded
@@ -23,11 +24,32 @@ class Addresses:
     pages: str
 
 
+class Companion(Protocol):
+    """Works beside the receivers: starts before them, and stops after them in bounded time."""
+
+    counters: dict[str, int]
+
+    async def start(self) -> None:
+        """Raises ConfigurationError when it cannot work."""
+        ...
+
+    async def stop(self) -> None:
+        """Also when it was never started."""
+        ...
+
+
 class Service:
     """One sidecar process."""
 
-    def __init__(self, embedded: Embedded, pages: Pages, close: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        embedded: Embedded,
+        pages: Pages,
+        close: Callable[[], None],
+        companions: Sequence[Companion] = (),
+    ) -> None:
         """`close` gives back the file, after everything else has stopped."""
+        self._companions = tuple(companions)
         self._embedded = embedded
         self._pages = pages
         self._close = close
@@ -41,6 +63,8 @@ class Service:
         """Pages first, so that a start that takes long can be watched; then the receivers."""
         try:
             pages = await self._pages.start()
+            for companion in self._companions:
+                await companion.start()
             receivers = await self._embedded.start()
         except BaseException:
             await self.stop()
@@ -50,6 +74,8 @@ class Service:
     async def stop(self, *, flush: bool = False) -> None:
         """Stop as `Embedded.stop` does, then close the pages and the file."""
         await self._embedded.stop(flush=flush)
+        for companion in self._companions:
+            await companion.stop()
         await self._pages.stop()
         self._close()
 
