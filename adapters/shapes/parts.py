@@ -11,6 +11,8 @@ from typing import Any, Final
 from adapters.shapes import content
 from monitor.model import JsonValue, Message, ToolCall, ToolResult
 
+HIDDEN: Final = frozenset({"__REDACTED__", "[REDACTED]", "<elided>"})
+"""What recorders write in place of content that they were told to leave out."""
 NO_ID: Final = frozenset({"", "<not specified>"})
 _MIME_CHARACTERS: Final = 100
 _BYTES_KEYS: Final = ("content", "data", "base64", "image", "bytes")

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from adapters.shapes import content, mixed
-from adapters.shapes.parts import first
+from adapters.shapes.parts import HIDDEN, first
 from monitor.model import JsonValue, Message
 
 CHOICE: Final = "gen_ai.choice"
@@ -95,6 +95,8 @@ def _message(fields: Mapping[str, JsonValue], role: str) -> tuple[Message | None
     if isinstance(calls, Mapping):
         calls = [calls]
     cut = cut_content or cut_calls
+    if isinstance(given, str) and given in HIDDEN:
+        given = None
     if given is None and not calls:
         return None, cut
     own = fields.get("role")

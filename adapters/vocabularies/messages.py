@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from adapters.shapes import content
+from adapters.shapes.blocks import answer_of
 from adapters.shapes.parts import call_id, media_digest, tool_call
 from adapters.shapes.parts import first as _first
 from monitor.model import JsonValue, Message, ToolCall, ToolResult
@@ -119,6 +120,8 @@ def _standard_result(part: _Part) -> ToolResult:
     given = part.response
     if given is msgspec.UNSET:
         given = None if part.result is msgspec.UNSET else part.result
+    if type(given) is list:
+        given = answer_of(given)
     return ToolResult(content.result(given), call_id(part.id), part.name, part.is_error)
 
 
@@ -230,7 +233,7 @@ class _Collected:
         name = part.get("name")
         self.results.append(
             ToolResult(
-                content.result(given),
+                content.result(answer_of(given)),
                 call_id(_first(part, ("id", "call_id", "tool_call_id", "tool_use_id"))),
                 name if isinstance(name, str) else None,
                 part.get("is_error") is True or part.get("status") == "error",

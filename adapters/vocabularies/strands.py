@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
+from adapters.shapes.parts import HIDDEN
 from adapters.vocabularies import genai
 from adapters.vocabularies.kept import told_other, told_tool
 from adapters.vocabularies.messages import read_messages
@@ -19,7 +20,6 @@ SCOPE: Final = "strands.telemetry.tracer"
 CYCLE: Final = "event_loop.cycle_id"
 ARGUMENTS: Final = ("gen_ai.tool.message", "content")
 RESULT: Final = ("gen_ai.choice", "message")
-REDACTED: Final = "[REDACTED]"
 _SWARMS: Final = frozenset({"invoke_swarm", "invoke_graph"})
 
 Events: TypeAlias = Sequence[tuple[str, Mapping[str, JsonValue]]]
@@ -50,15 +50,10 @@ class Strands:
             )
         if any(name == genai.DETAILS_EVENT for name, _ in events):
             attributes = {key: attributes[key] for key in attributes if key not in _COPIES}
-        shown = [event for event in events if not _is_hidden(event[1])]
-        return genai.read_call(attributes, shown, span, kind, self.name)
+        return genai.read_call(attributes, events, span, kind, self.name)
 
 
 _COPIES: Final = frozenset({genai.INPUT, genai.OUTPUT})
-
-
-def _is_hidden(fields: Mapping[str, JsonValue]) -> bool:
-    return fields.get("content") == REDACTED or fields.get("message") == REDACTED
 
 
 def _tool(
@@ -67,7 +62,7 @@ def _tool(
     given = _first(attributes, events, genai.ARGUMENTS, ARGUMENTS)
     said = _first(attributes, events, genai.RESULT, RESULT)
     if said is None:
-        said = _failure(events)
+        said = _failure(attributes, events)
     return told_tool(
         span,
         vocabulary,
@@ -91,13 +86,14 @@ def _first(
         told = next((fields.get(field) for found, fields in events if found == name), None)
     if told is None:
         told = attributes.get(field)
-    return None if told == REDACTED else told
+    return None if isinstance(told, str) and told in HIDDEN else told
 
 
-def _failure(events: Events) -> JsonValue:
-    """The answer of a failed tool, which only the details tell."""
-    for name, fields in events:
-        if name == genai.DETAILS_EVENT and genai.OUTPUT in fields:
+def _failure(attributes: Mapping[str, JsonValue], events: Events) -> JsonValue:
+    """The answer of a failed tool, which stands only where a model's answer does."""
+    details = [fields for name, fields in events if name == genai.DETAILS_EVENT]
+    for fields in (*details, attributes):
+        if genai.OUTPUT in fields:
             messages, _ = read_messages(fields[genai.OUTPUT], "tool")
             for message in messages or ():
                 for answer in message.results:
