@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from adapters.shapes.payload import opened, read_given, read_said
+from adapters.shapes.payload import Given, Said, opened, read_given, read_said
 from adapters.vocabularies import genai
 from adapters.vocabularies.kept import told_other, told_run, told_tool
 from monitor.model import AgentSpan, JsonValue
@@ -20,6 +20,7 @@ RESPONSE: Final = "gcp.vertex.agent.llm_response"
 ARGUMENTS: Final = "gcp.vertex.agent.tool_call_args"
 ANSWER: Final = "gcp.vertex.agent.tool_response"
 MERGED: Final = "(merged tools)"
+ROOT: Final = "invocation"
 _NOTHING: Final = "{}"
 _NOT_SPECIFIED: Final = "<not specified>"
 
@@ -45,7 +46,9 @@ class GoogleAdk:
         if ARGUMENTS in attributes or ANSWER in attributes:
             return self._tool(attributes, span)
         if REQUEST not in attributes and RESPONSE not in attributes:
-            return None
+            # The root has no attributes: the kit's scope and the name are all there is.
+            is_root = span.name == ROOT and genai.OPERATION not in attributes
+            return told_run(span, "agent", self.name, Given(), Said()) if is_root else None
         return told_run(
             span,
             "model",
