@@ -44,6 +44,15 @@ class RefusedRequest(MonitorError):
         self.status = status
 
 
+class NotNow(BackendUnavailable):
+    """The server failed, or throttled, at every attempt."""
+
+    def __init__(self, message: str, after_s: float | None) -> None:
+        """`after_s`: how long it asked to wait; None when it did not say."""
+        super().__init__(message)
+        self.after_s = after_s
+
+
 class LangfuseClient:
     """One project on one server. Close it when done.
 
@@ -89,8 +98,8 @@ class LangfuseClient:
         """The JSON of a GET.
 
         Raises NotThere for 404, RefusedRequest for any other fault of the request, PayloadTooLarge
-        at `response_bytes`, MalformedPayload for what is no JSON, BackendUnavailable when the
-        server failed, or throttled, at every attempt.
+        at `response_bytes`, MalformedPayload for what is no JSON, NotNow when the server failed, or
+        throttled, at every attempt.
         """
         return await self._patiently("GET", path, parameters, None)
 
@@ -101,14 +110,14 @@ class LangfuseClient:
     async def _patiently(
         self, method: str, path: str, parameters: Mapping[str, str], body: bytes | None
     ) -> JsonValue:
-        failure: MonitorError = BackendUnavailable("no attempt was made")
+        failure = NotNow("no attempt was made", None)
         for attempt in range(self._attempts):
             await self._rest()
             try:
                 return await self._once(method, path, parameters, body)
             except _Again as again:
-                failure = BackendUnavailable(
-                    f"Langfuse {again.why} at {path}, {attempt + 1} times in a row"
+                failure = NotNow(
+                    f"Langfuse {again.why} at {path}, {attempt + 1} times in a row", again.after_s
                 )
                 if attempt + 1 < self._attempts:
                     await self._wait(again.after_s or BACKOFF_S * 2**attempt)
