@@ -58,14 +58,14 @@ def decode_shape(text: str, decoder: msgspec.json.Decoder[_Shape]) -> _Shape | N
         return None
 
 
-def decode(text: str) -> JsonValue:
+def decode(text: str, containers: int = _CONTAINERS) -> JsonValue:
     """JSON text to a value. Raises Undecodable, and PayloadTooLarge for a bomb.
 
-    Lone surrogates are replaced. NaN and Infinity, which Python writes, and numbers beyond a
-    double become their text.
+    More lists and objects than `containers` are a bomb. Lone surrogates are replaced. NaN and
+    Infinity, which Python writes, and numbers beyond a double become their text.
     """
     if len(text) > _CONTAINERS:
-        _check_containers(text)
+        _check_containers(text, containers)
     try:
         return _plain.decode(text)
     except RecursionError as error:
@@ -256,11 +256,12 @@ def is_flat(value: dict[str, JsonValue]) -> bool:
     return True
 
 
-def _check_containers(text: str) -> None:
+def _check_containers(text: str, limit: int = _CONTAINERS) -> None:
     # Each empty list costs 3 bytes of text and about 70 of memory.
-    if text.count("{") + text.count("[") > _CONTAINERS:
+    if text.count("{") + text.count("[") > limit:
         raise PayloadTooLarge(
-            "the JSON text of an attribute is beyond the limit `value_items`", "value_items"
+            f"its JSON holds more lists and objects than the limit `value_items` of {limit}",
+            "value_items",
         )
 
 

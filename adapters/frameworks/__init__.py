@@ -1,0 +1,1 @@
+"""Payloads that agent frameworks write themselves, read into spans as if they had been traced."""

@@ -1,0 +1,82 @@
+"""Lists of span records, as runtimes and test recorders write them: one object per span."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, Final
+
+from adapters.frameworks.documents import list_in, object_in, text_or_none
+from adapters.frameworks.times import time_ns
+from adapters.otlp.reader import SpanReader
+from adapters.shapes.parts import first
+from adapters.vocabularies.moved import MOVED_CONTENT, is_moved
+from monitor.model import AgentSpan, JsonValue
+
+_IDS: Final = {"trace_id": ("trace_id", "traceId"), "span_id": ("span_id", "spanId")}
+_PARENT: Final = ("parent_span_id", "parentSpanId", "parent_id")
+_ERROR_CODES: Final = frozenset({"2", "ERROR", "STATUS_CODE_ERROR", "STATUSCODE.ERROR"})
+_EVENT_LISTS: Final = ("span_events", "events")
+
+
+def are_spans(document: JsonValue) -> bool:
+    """Whether this is a list of span records."""
+    return (
+        isinstance(document, list)
+        and bool(document)
+        and all(
+            isinstance(item, Mapping)
+            and isinstance(item.get("attributes"), Mapping)
+            and first(item, _IDS["span_id"]) is not None
+            for item in document
+        )
+    )
+
+
+def spans_of_records(records: Sequence[Mapping[str, Any]]) -> Iterator[AgentSpan]:
+    """Spans, read by the vocabularies as if they had come over the wire."""
+    reader = SpanReader()
+    for record in records:
+        yield _span(record, reader)
+
+
+def _span(record: Mapping[str, Any], reader: SpanReader) -> AgentSpan:
+    status = record.get("status")
+    code = first(status, ("code", "status_code")) if isinstance(status, Mapping) else status
+    parent = first(record, _PARENT)
+    resource = object_in(record, "resource")
+    scope = text_or_none(object_in(record, "scope").get("name")) or ""
+    return reader.read(
+        reader.origin(object_in(resource, "attributes"), scope),
+        object_in(record, "attributes"),
+        list(_events(record)),
+        _hex(first(record, _IDS["trace_id"]), 16),
+        _hex(first(record, _IDS["span_id"]), 8),
+        None if parent in (None, "") else _hex(parent, 8),
+        text_or_none(record.get("name")) or "",
+        time_ns(first(record, ("start_time", "startTimeUnixNano"))),
+        time_ns(first(record, ("end_time", "endTimeUnixNano"))),
+        failed=str(code).upper() in _ERROR_CODES,
+    )
+
+
+def _events(record: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, JsonValue]]]:
+    """Events with their attributes; one that was moved to a log has a body instead."""
+    for key in _EVENT_LISTS:
+        for event in list_in(record, key):
+            if not isinstance(event, Mapping):
+                continue
+            body = object_in(event, "body")
+            if is_moved(body):
+                yield MOVED_CONTENT, body
+            else:
+                name = text_or_none(first(event, ("event_name", "name"))) or ""
+                yield name, object_in(event, "attributes")
+
+
+def _hex(value: JsonValue, size: int) -> str:
+    """An id that is hex already stays; any other becomes a hash."""
+    text = str(value).lower()
+    if len(text) == size * 2 and all(c in "0123456789abcdef" for c in text) and int(text, 16):
+        return text
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=size).hexdigest()
