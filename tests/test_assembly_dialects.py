@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 from assembly_builders import only, story
@@ -14,7 +15,7 @@ from monitor.assembly.tree import Tree
 from monitor.model import AgentSpan, Message, ToolCall
 
 
-def made(span_id: str, kind: str, start: int, end: int, parent: str | None = None, **told):
+def made(span_id: str, kind: Any, start: int, end: int, parent: str | None = None, **told):
     return AgentSpan("t", span_id, kind, span_id, parent, start, end, "c", **told)
 
 
@@ -123,7 +124,7 @@ def test_an_agent_that_was_asked_something_else_stays_where_it_is():
     assert hosted(spans) == spans
 
 
-def detail(kind="other", start=0, **told):
+def detail(kind: Any = "other", start: int = 0, **told):
     return AgentSpan("t", "s", kind, start_ns=start, detail=True, **told)
 
 

@@ -26,7 +26,7 @@ class MovedContent:
     """The vocabulary `moved`."""
 
     name = "moved"
-    keys: frozenset[str] = frozenset()
+    keys = frozenset({"input", "output"})
 
     def read(
         self,
