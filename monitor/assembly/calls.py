@@ -92,11 +92,16 @@ def _pair_off(
 
 
 def _by_id_and_name(call: ToolCall) -> Hashable:
-    return (call.call_id, call.name) if call.call_id else None
+    return (call.call_id, call.name) if tells_apart(call) else None
 
 
 def _by_id(call: ToolCall) -> Hashable:
-    return call.call_id or None
+    return call.call_id if tells_apart(call) else None
+
+
+def tells_apart(call: ToolCall) -> bool:
+    """Whether the call has an id; some sources write the tool's name in its place."""
+    return bool(call.call_id) and call.call_id != call.name
 
 
 def _by_arguments(call: ToolCall) -> Hashable:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from monitor.assembly.calls import answered, canonical, matched
+from monitor.assembly.calls import answered, canonical, matched, tells_apart
 from monitor.assembly.turns import Part, TraceTurns, total_usage
 from monitor.model import (
     ActionTurn,
@@ -74,6 +74,8 @@ class _Exchange:
         self._end_ns = max(self._end_ns, part.end_ns)
         if part.calls:
             self._add_unseen(part)
+        if self._turns and not part.opens:
+            self._drop_resumed(part)
         if part.results:
             self._complete(part)
         self._turns.extend(part.turns)
@@ -106,6 +108,14 @@ class _Exchange:
             return turn
         return msgspec.structs.replace(turn, exchange=self._number, attempt=attempt)
 
+    def _drop_resumed(self, part: Part) -> None:
+        """A call that waited for a person runs again when the answer is there: one call."""
+        for turn in part.turns:
+            if isinstance(turn, ActionTurn):
+                waiting = next((t for t in self._turns if _is_resumed(t, turn)), None)
+                if waiting is not None:
+                    self._turns.remove(waiting)
+
     def _add_unseen(self, part: Part) -> None:
         """Calls that only the history tells: their own trace never came."""
         known = [turn for turn in self._turns if isinstance(turn, ActionTurn) and not turn.depth]
@@ -137,6 +147,21 @@ class _Exchange:
             self._turns[at] = msgspec.structs.replace(
                 turn, result=result.result, has_result=True, error_type=error
             )
+
+
+def _is_resumed(waiting: Turn, run: ActionTurn) -> bool:
+    if not isinstance(waiting, ActionTurn) or waiting.has_result or waiting.error_type:
+        return False
+    if waiting.depth or run.depth or waiting.trace_id == run.trace_id:
+        return False
+    mine, its = waiting.call, run.call
+    if mine.name != its.name or _differ(mine, its):
+        return False
+    return canonical(mine.arguments) == canonical(its.arguments)
+
+
+def _differ(mine: ToolCall, its: ToolCall) -> bool:
+    return tells_apart(mine) and tells_apart(its) and mine.call_id != its.call_id
 
 
 class _Told:

@@ -63,7 +63,7 @@ class _Place(NamedTuple):
     host: Event | None = None
     agent: str | None = None
     mute: bool = False
-    """A model span above has spoken for the calls below it."""
+    """A model span above has spoken for the calls below it, up to the next agent or tool."""
 
 
 def events_of(tops: Sequence[Node], survey: Survey) -> list[Event]:
@@ -91,11 +91,11 @@ def events_of(tops: Sequence[Node], survey: Survey) -> list[Event]:
 
 
 def _below(node: Node, place: _Place, event: Event | None, survey: Survey) -> _Place:
-    depth, led, host, agent, mute = place
+    depth, led, host, agent, _ = place
     span = node.span
     if span.kind == "agent":
         led_here = led or node in survey.leading
-        return _Place(depth + led, led_here, host, span.agent or agent, mute)
+        return _Place(depth + led, led_here, host, span.agent or agent, False)
     if span.kind == "tool" and event is not None:
         return _Place(depth + 1, False, event, agent, False)
     if span.kind == "model" and event is not None:
