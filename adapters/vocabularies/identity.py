@@ -67,6 +67,9 @@ def conversation_id(attributes: Mapping[str, JsonValue], keys: tuple[str, ...]) 
 @lru_cache(4_096)
 def _name(value: str) -> str | None:
     value = value.strip()
+    if len(value) > 1 and value[0] == value[-1] == '"':
+        # Some libraries write every attribute as JSON.
+        value = value[1:-1].strip()
     if value.lower() in _NOT_CONVERSATIONS or value.startswith(_RESPONSE_PREFIXES):
         return None
     return value
