@@ -1,4 +1,4 @@
-"""A quick look at a text's bytes: which detectors could find anything in it at all?
+"""A quick look at a text: which detectors could find anything in it at all?
 
 It never misses what a detector would find; it may send one in vain.
 """
@@ -6,6 +6,7 @@ It never misses what a detector would find; it may send one in vain.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 AT: Final = 1
@@ -39,66 +40,102 @@ _YEAR: Final = b"0000"
 _MANY_DIGITS: Final = b"0" * 7
 _SIX_DIGITS: Final = b"0" * 6
 _AFTER_SIX: Final = tuple(_SIX_DIGITS + letter for letter in (b"a", b"b", b"c", b"d"))
-_LONG_WORD: Final = b"w" * 16
+_LONG: Final = 16
+_LONG_WORD: Final = b"w" * _LONG
 _SPOKEN: Final = (b"(at", b"( at", b"[at", b"[ at", b"{at", b"(arroba", b"[arroba")
 _SECRET_WORDS: Final = (
-    b"pass", b"pwd", b"secret", b"token", b"key", b"kennwort", b"contrase", b"senha",
+    b"passw", b"passphr", b"passco", b"mot de passe", b"pwd", b"secret", b"token", b"kennwort",
+    b"contrase", b"senha",
 )  # fmt: skip
-_SPOKEN_SECRETS: Final = (b"passw", b"passp", b"passc", b"token", b"secret", b" key ")
-_WIDE_SECRET_WORDS: Final = tuple(
-    word.encode() for word in ("парол", "密码", "密碼", "口令", "パスワ", "비밀", "كلمة", "पासवर्ड")
+_SPOKEN_SECRETS: Final = (b"passw", b"passphr", b"passco", b"token", b"secret")
+_WIDE_SECRET_WORDS: Final = (
+    "парол",
+    "密码",
+    "密碼",
+    "口令",
+    "パスワ",
+    "비밀",
+    "كلمة",
+    "पासवर्ड",
+    "contraseña",
 )
-_LOGIN_WORDS: Final = (b"authoriz", b"bearer", b"basic")
+_QUAD: Final = re.compile(rb"\.0{1,3}\.0{1,3}\.0")
+_ASSIGNED_KEY: Final = re.compile(rb"key[\"':= ]")
 _IPV6_GROUPS: Final = re.compile(rb":[0-9a-fA-F]{1,4}:[0-9a-fA-F]{1,4}:[0-9a-fA-F]")
 
 
-def signs_of(raw: bytes) -> int:
-    """The signs in the text of these bytes, in UTF-8."""
+def signs_of(text: str) -> int:
+    """The signs in a text whose escapes and look-alikes are folded."""
+    raw = single_bytes(text)
     low = raw.translate(_LOWER)
-    signs = _of_digits(low) | _of_words(raw, low)
-    if b"@" in raw or b"%40" in raw:
-        signs |= AT
-        if b"://" in raw:
-            signs |= LOGIN
-    for spoken in _SPOKEN:
-        if spoken in low:
-            signs |= SPOKEN_AT
-    if b"::" in raw or _IPV6_GROUPS.search(raw):
-        signs |= COLONS
-    if _LONG_WORD in raw.translate(_WORD):
+    colon = b":" in raw
+    signs = _of_words(text, low, assigned=colon or b"=" in raw) | _of_addresses(raw, low, colon)
+    if b"0" in low:
+        signs |= _of_digits(low)
+    if len(raw) >= _LONG and _LONG_WORD in raw.translate(_WORD):
         signs |= LONG_WORD
+        if b"bearer " in low or b"basic " in low:
+            signs |= LOGIN
+    return signs
+
+
+def single_bytes(text: str) -> bytes:
+    """One byte for each character, so that positions agree; a question mark for all but ASCII."""
+    return text.encode("ascii", "replace")
+
+
+def long_words(text: str) -> Iterator[tuple[int, int]]:
+    """Where the words are that are as long as a key: of letters, digits, underscores, dashes."""
+    words = single_bytes(text).translate(_WORD)
+    at = words.find(_LONG_WORD)
+    while at >= 0:
+        end = words.find(b" ", at)
+        end = len(words) if end < 0 else end
+        yield at, end
+        at = words.find(_LONG_WORD, end)
+
+
+def _of_addresses(raw: bytes, low: bytes, colon: bool) -> int:
+    signs = 0
+    if b"@" in raw or b"%40" in raw:
+        signs = AT | LOGIN if colon and b"://" in raw else AT
+    if b"(" in raw or b"[" in raw or b"{" in raw:
+        for spoken in _SPOKEN:
+            if spoken in low:
+                signs |= SPOKEN_AT
+    if colon and (b"::" in raw or _IPV6_GROUPS.search(raw)):
+        signs |= COLONS
     if b"-----BEGIN" in raw:
         signs |= PEM
     return signs
 
 
 def _of_digits(low: bytes) -> int:
-    signs = DOTS if b"0.0" in low and low.count(b".") >= 3 else 0
+    signs = DOTS if _QUAD.search(low) else 0
     # Dates are what digits mostly are; four digits in their place hide nothing beside them.
     dense = low.replace(_DATE, _YEAR).translate(None, _SEPARATORS)
     if _SIX_DIGITS in dense:
         if _MANY_DIGITS in dense:
-            signs |= DIGITS | LETTERED
-        else:
-            for six in _AFTER_SIX:
-                if six in dense:
-                    signs |= LETTERED
-    elif b"fiscale" in low:
-        signs |= LETTERED
-    return signs
+            return signs | DIGITS | LETTERED
+        for six in _AFTER_SIX:
+            if six in dense:
+                return signs | LETTERED
+    return signs | LETTERED if b"fiscale" in low else signs
 
 
-def _of_words(raw: bytes, low: bytes) -> int:
+def _of_words(text: str, low: bytes, *, assigned: bool) -> int:
     signs = 0
-    for word in _SECRET_WORDS if b":" in low or b"=" in low else _SPOKEN_SECRETS:
+    for word in _SECRET_WORDS if assigned else _SPOKEN_SECRETS:
         if word in low:
             signs = SECRET_WORD
             break
-    if not signs and not raw.isascii():
-        for word in _WIDE_SECRET_WORDS:
-            if word in raw:
-                signs = SECRET_WORD
-    for word in _LOGIN_WORDS:
-        if word in low:
-            signs |= LOGIN
+    else:
+        if assigned and b"key" in low and _ASSIGNED_KEY.search(low):
+            signs = SECRET_WORD
+        elif not text.isascii():
+            for wide in _WIDE_SECRET_WORDS:
+                if wide in text:
+                    signs = SECRET_WORD
+    if assigned and b"authoriz" in low:
+        signs |= LOGIN
     return signs

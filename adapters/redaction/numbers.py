@@ -40,7 +40,8 @@ _BRITISH: Final = re.compile(
     r"\d([ -]?)\d{2}\1\d{2}\1[A-D]" + END
 )
 _ITALIAN: Final = re.compile(
-    r"(?<![0-9A-Za-z])[A-Z]{6}\d{2}[ABCDEHLMPRST]\d{2}[A-Z]\d{3}[A-Z](?![0-9A-Za-z])"
+    r"[0-9](?<=[A-Z]{6}[0-9])(?<![0-9A-Za-z][A-Z]{6}[0-9])"
+    r"\d[ABCDEHLMPRST]\d{2}[A-Z]\d{3}[A-Z](?![0-9A-Za-z])"
 )
 _IBAN_LIMIT: Final = 34
 
@@ -61,30 +62,30 @@ def cards(text: str, start: int, end: int) -> Iterator[Hit]:
         yield Hit(*found.span(), "CARD", digits)
 
 
-def person_numbers(text: str, start: int, end: int) -> Iterator[Hit]:
-    """The state's numbers for persons in a stretch of digits and separators."""
+def person_numbers(text: str, start: int, end: int, count: int) -> Iterator[Hit]:
+    """The state's numbers for persons in a stretch of that many digits and separators."""
     limit = end + 2
-    for found in _CHINESE.finditer(text, start, limit):
-        value = found[0].replace(" ", "").upper()
-        if checks.is_chinese_id(value):
-            yield Hit(*found.span(), "NATIONAL_ID", value)
-    for pattern, fits in _CHECKED:
-        for found in pattern.finditer(text, start, limit):
-            value = _NON_DIGIT.sub("", found[0])
-            if fits(value) and not says_thing(before(text, found.start())):
-                yield Hit(*found.span(), "NATIONAL_ID", value)
-    yield from _american(text, start, limit)
-    yield from _spanish(text, max(0, start - 2), limit)
-    for found in _ANY.finditer(text, start, limit):
-        if says_national_id(before(text, found.start())):
-            value = _NON_DIGIT.sub("", found[0])
-            yield Hit(*found.span(), "NATIONAL_ID", value)
+    for least, pattern, fits in _CHECKED:
+        if count >= least:
+            for found in pattern.finditer(text, start, limit):
+                value = found[0].replace(" ", "").replace("-", "").replace(".", "").upper()
+                if fits(value) and not says_thing(before(text, found.start())):
+                    yield Hit(*found.span(), "NATIONAL_ID", value)
+    if count >= 9:
+        yield from _american(text, start, limit)
+    if text[end : end + 2].strip("-")[:1].isalpha():
+        yield from _spanish(text, max(0, start - 2), limit)
+    if says_national_id(before(text, start)):
+        named = _ANY.search(text, start, limit)
+        if named is not None:
+            yield Hit(*named.span(), "NATIONAL_ID", _NON_DIGIT.sub("", named[0]))
 
 
 _CHECKED: Final = (
-    (_KOREAN, checks.is_korean_number),
-    (_BRAZILIAN, checks.is_brazilian_number),
-    (_FRENCH, checks.is_french_number),
+    (17, _CHINESE, checks.is_chinese_id),
+    (13, _KOREAN, checks.is_korean_number),
+    (11, _BRAZILIAN, checks.is_brazilian_number),
+    (15, _FRENCH, checks.is_french_number),
 )
 
 
@@ -149,5 +150,6 @@ def lettered_numbers(text: str) -> Iterator[Hit]:
 def italian_codes(text: str) -> Iterator[Hit]:
     """Italian tax codes."""
     for found in _ITALIAN.finditer(text):
-        if checks.is_italian_code(found[0]):
-            yield Hit(*found.span(), "NATIONAL_ID", found[0])
+        value = text[found.start() - 6 : found.end()]
+        if checks.is_italian_code(value):
+            yield Hit(found.start() - 6, found.end(), "NATIONAL_ID", value)

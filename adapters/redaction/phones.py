@@ -68,17 +68,38 @@ def international(text: str, start: int, end: int) -> Iterator[Hit]:
             yield hit
 
 
-def national(text: str, start: int, end: int) -> Iterator[Hit]:
-    """Numbers within a country, by their form or by the words before them."""
-    limit = end + 2
-    for form in _FORMS.finditer(text, start, limit):
+def written(text: str, start: int, end: int) -> Iterator[Hit]:
+    """Numbers within a country that are known by how they are written."""
+    for form in _FORMS.finditer(text, start, end + 2):
         yield Hit(*form.span(), LABEL, _national(form[0], form.lastgroup))
-    for form in _CHINESE.finditer(text, start, limit):
+
+
+def chinese(text: str, start: int, end: int) -> Iterator[Hit]:
+    """Chinese mobile numbers, unless the words before name an order or the like."""
+    for form in _CHINESE.finditer(text, start, end + 2):
         if not says_thing(before(text, form.start())):
             yield Hit(*form.span(), LABEL, _NON_DIGIT.sub("", form[1]))
-    hit = _by_words(text, start, end)
-    if hit is not None:
-        yield hit
+
+
+def by_words(text: str, start: int, end: int) -> Iterator[Hit]:
+    """The first number of the stretch, where the words before it say that it is one."""
+    first = _GROUP.search(text, start, end)
+    if first is None or not _EDGE.match(text, first.start()):
+        return
+    begin = start if text[start] in "+(" else first.start()
+    words = before(text, begin)
+    if not says_phone(words) or _DAY.match(text, first.start(), end):
+        return
+    digits, until = "", first.end()
+    for group in _GROUP.finditer(text, start, end):
+        if len(digits) + len(group[0]) > _MOST_DIGITS:
+            break
+        if digits and text[until : group.start()].strip() == "" and group.start() - until > 1:
+            break
+        digits, until = digits + group[0], group.end()
+    if len(digits) < 7 or not _END.match(text, until):
+        return
+    yield Hit(begin, until, LABEL, _bare(digits))
 
 
 def country_and_rest(digits: str) -> tuple[str, str] | None:
@@ -125,27 +146,6 @@ def _national(written: str, form: str | None) -> str:
     if form == "american":
         return digits[-10:]
     return digits[1:] if form == "russian" else digits.lstrip("0")
-
-
-def _by_words(text: str, start: int, end: int) -> Hit | None:
-    """The first number of the stretch, where the words before it say that it is one."""
-    first = _GROUP.search(text, start, end)
-    if first is None or not _EDGE.match(text, first.start()):
-        return None
-    begin = start if text[start] in "+(" else first.start()
-    words = before(text, begin)
-    if not says_phone(words) or _DAY.match(text, first.start(), end):
-        return None
-    digits, until = "", first.end()
-    for group in _GROUP.finditer(text, start, end):
-        if len(digits) + len(group[0]) > _MOST_DIGITS:
-            break
-        if digits and text[until : group.start()].strip() == "" and group.start() - until > 1:
-            break
-        digits, until = digits + group[0], group.end()
-    if len(digits) < 7 or not _END.match(text, until):
-        return None
-    return Hit(begin, until, LABEL, _bare(digits))
 
 
 def _bare(digits: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from operator import is_
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -25,6 +25,19 @@ KEY_LENGTH: Final = 128
 """Characters of a key that are looked at for what its value is."""
 LEAST_NUMBER: Final = 1_000_000
 """Smaller whole numbers are no personal number."""
+
+
+class _Named(NamedTuple):
+    """A key, and what it says of the value under it."""
+
+    redacted: str
+    role: str | None
+    """`password`, `token`, `thing` (an order's number or the like), `person`; None: nothing."""
+    before: str
+    """What to read before the value."""
+
+
+_NAMELESS: Final = _Named("", None, "")
 
 
 class Redactor:
@@ -51,8 +64,8 @@ class Redactor:
         custom = compiled(patterns or {})
         self._least = 1 if custom else LEAST_LENGTH
         self._scanner = Scanner(Placeholders(key, style), kinds, custom)
-        self._texts: Remembered[str] = Remembered()
-        self._contexts: dict[str, str | bool | None] = {}
+        self._texts = Remembered(self._scanner.redact)
+        self._names: dict[str, _Named] = {}
         self._fields: tuple[tuple[str, Callable[[Any], Any]], ...] = (
             ("conversation_id", self.name),
             *((name, self.text) for name in _TEXTS),
@@ -86,11 +99,8 @@ class Redactor:
         """The text redacted; the same object when it is clean."""
         if len(text) < self._least:
             return text
-        found = self._texts.find(text)
-        if found is None:
-            found = self._scanner.redact(text)
-            self._texts.keep(text, text if found == text else found)
-        return found
+        found = self._texts[text]
+        return text if found is None else found
 
     def name(self, text: str) -> str:
         """A name of one thing among very many, such as a conversation's id.
@@ -108,7 +118,7 @@ class Redactor:
         """
         if isinstance(value, dict | list) and self._is_clean(value):
             return value
-        return self._value(value, key)
+        return self._value(value, self._named(key) if key else _NAMELESS)
 
     def __repr__(self) -> str:
         return "Redactor()"
@@ -119,20 +129,22 @@ class Redactor:
             raw = msgspec.json.encode(value)
         except (TypeError, ValueError, RecursionError):
             return False
-        return raw.isascii() and b"\\" not in raw and not self._scanner.may_hold(raw)
+        if not raw.isascii() or b"\\\\" in raw:
+            return False
+        return not self._scanner.may_hold(raw.decode())
 
-    def _value(self, value: JsonValue, key: str) -> JsonValue:
-        if isinstance(value, str):
-            return self._leaf(value, key)
-        if isinstance(value, dict):
+    def _value(self, value: JsonValue, named: _Named) -> JsonValue:
+        kind = type(value)
+        if kind is str:
+            return self._leaf(value, named)
+        if kind is dict:
             return self._object(value)
-        if isinstance(value, list):
-            clean = [self._value(item, key) for item in value]
-            same = all(one is other for one, other in zip(clean, value, strict=True))
-            return value if same else clean
-        if type(value) is int and abs(value) >= LEAST_NUMBER:
+        if kind is list:
+            clean = [self._value(item, named) for item in value]
+            return value if all(map(is_, clean, value)) else clean
+        if kind is int and abs(value) >= LEAST_NUMBER:
             written = str(value)
-            redacted = self._leaf(written, key)
+            redacted = self._leaf(written, named)
             return value if redacted == written else redacted
         return value
 
@@ -140,39 +152,39 @@ class Redactor:
         clean: dict[str, JsonValue] = {}
         same = True
         for key, item in value.items():
-            name = self.text(key)
+            named = self._names.get(key) or self._named(key)
+            name = named.redacted
             # Two spellings of one address are one placeholder, and still two entries.
             while name in clean:
                 name += "~"
-            clean[name] = self._value(item, key)
-            same = same and name is key and clean[name] is item
+            clean[name] = redacted = self._value(item, named)
+            same = same and redacted is item and name == key
         return value if same else clean
 
-    def _leaf(self, value: str, key: str) -> str:
-        context = self._context(key) if key else None
-        if context is None:
-            return self.text(value)
-        if isinstance(context, bool):
-            clean = self.text(value)
-            secret = clean is value and is_secret(value, password=context)
-            return self._scanner.secret(value) if secret else clean
-        clean = self.text(context + value)
-        return clean[len(context) :] if clean.startswith(context) else self.text(value)
+    def _leaf(self, value: str, named: _Named) -> str:
+        clean = self.text(value)
+        role = named.role
+        if role is None or (clean is value and role == "thing"):
+            return clean
+        if role in ("password", "token"):
+            if clean is value and is_secret(value, password=role == "password"):
+                return self._scanner.secret(value)
+            return clean
+        # The key is read before the value, as in a text; both ways must lead to the same.
+        before = named.before
+        both = self.text(before + value)
+        return both[len(before) :] if both.startswith(before) else clean
 
-    def _context(self, key: str) -> str | bool | None:
-        """What the key says of its value; None where it says nothing.
-
-        A text is to be read before the value; True: it is a password; False: another secret.
-        """
-        key = key[-KEY_LENGTH:]
-        if key in self._contexts:
-            return self._contexts[key]
-        context: str | bool | None = names_secret(key)
-        if context is None and hits.says_anything(f"{key}: "):
-            context = f"{key}: "
-        if len(self._contexts) < KEYS_REMEMBERED:
-            self._contexts[key] = context
-        return context
+    def _named(self, key: str) -> _Named:
+        """What a key becomes, and what it says of its value."""
+        found = self._names.get(key)
+        if found is None:
+            end = key[-KEY_LENGTH:]
+            role = names_secret(end) or hits.role_of(f"{end}: ")
+            found = _Named(self.text(key), role, f"{end}: ")
+            if len(self._names) < KEYS_REMEMBERED and len(key) <= KEY_LENGTH:
+                self._names[key] = found
+        return found
 
     def _message(self, message: Message) -> Message:
         text = message.text

@@ -1,41 +1,42 @@
-"""A bounded memory of what was worked out before."""
+"""A bounded memory of what became of texts."""
 
 from __future__ import annotations
 
-from typing import Final, Generic, TypeVar
-
-T = TypeVar("T")
+from collections.abc import Callable
+from typing import Final
 
 CHARACTER_LIMIT: Final = 4 * 1024 * 1024
-"""Of the keys in one generation."""
-ENTRY_COST: Final = 64
+"""Of the texts in one of the two generations."""
+ENTRY_COST: Final = 100
+"""What an entry takes beside its text, in characters."""
 
 
-class Remembered(Generic[T]):
-    """Two generations of entries; what is not asked for again goes with the older one."""
+class Remembered(dict[str, str | None]):
+    """What a function makes of a text, by text; None where it leaves the text as it is.
 
-    def __init__(self, limit: int = CHARACTER_LIMIT) -> None:
-        """`limit` bounds the characters of the keys in each generation."""
+    Entries live in two generations: what is not asked for again goes with the older one. A dict,
+    since asking for a known text must cost no call.
+    """
+
+    def __init__(self, work_out: Callable[[str], str], limit: int = CHARACTER_LIMIT) -> None:
+        """`limit` bounds the characters in each generation."""
+        super().__init__()
+        self._work_out = work_out
         self._limit = limit
         self._size = 0
-        self._young: dict[str, T] = {}
-        self._old: dict[str, T] = {}
+        self._older: dict[str, str | None] = {}
 
-    def find(self, key: str) -> T | None:
-        """What was kept for the key."""
-        found = self._young.get(key)
-        if found is None and self._old:
-            found = self._old.pop(key, None)
-            if found is not None:
-                self.keep(key, found)
+    def __missing__(self, text: str) -> str | None:
+        if text in self._older:
+            found = self._older.pop(text)
+        else:
+            made = self._work_out(text)
+            found = None if made == text else made
+        cost = len(text) + ENTRY_COST
+        if cost <= self._limit // 16:
+            if self._size + cost > self._limit:
+                self._older, self._size = dict(self), 0
+                self.clear()
+            self[text] = found
+            self._size += cost
         return found
-
-    def keep(self, key: str, value: T) -> None:
-        """Keep a value; a key beyond the limit's sixteenth is not worth its place."""
-        cost = len(key) + ENTRY_COST
-        if cost > self._limit // 16:
-            return
-        if self._size + cost > self._limit:
-            self._old, self._young, self._size = self._young, {}, 0
-        self._young[key] = value
-        self._size += cost

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from adapters.redaction import addresses, glance, numbers, phones, secrets
+from adapters.redaction import addresses, glance, keys, numbers, phones, secrets
 from adapters.redaction.folding import folded
 from adapters.redaction.hits import Hit
 from adapters.redaction.placeholders import VALUE_DIGITS, Placeholders
@@ -19,6 +19,8 @@ LEAST_LENGTH: Final = 6
 
 _STRETCH: Final = re.compile(r"[0-9](?:[ .()/\-]{0,3}[0-9])*")
 _LEAST_DIGITS: Final = 7
+_CARD_DIGITS: Final = 13
+_MOBILE_DIGITS: Final = 11
 
 
 class Scanner:
@@ -57,13 +59,17 @@ class Scanner:
         """The placeholder of a text that is a secret as a whole; itself where that is no kind."""
         return self._placeholders.make("SECRET", value) if "SECRET" in self._labels else value
 
-    def may_hold(self, raw: bytes) -> bool:
-        """Whether a text of these bytes, in UTF-8 and without escapes, could hold anything."""
-        return bool(self._patterns) or glance.signs_of(raw) != 0
+    def may_hold(self, text: str) -> bool:
+        """Whether a text without escapes or look-alikes could hold anything."""
+        signs = glance.signs_of(text)
+        if signs == glance.LONG_WORD and not self._patterns:
+            # Long words are common, and a sure look at the whole is cheaper than one at each part.
+            return any(self._found(text, signs))
+        return bool(signs) or bool(self._patterns)
 
     def _hits(self, text: str) -> list[Hit]:
         """Hits that do not overlap, in order; of two the first found stays."""
-        signs = glance.signs_of(text.encode("utf-8", "surrogatepass"))
+        signs = glance.signs_of(text)
         if not signs and not self._patterns:
             return []
         taken: bytearray | None = None
@@ -94,23 +100,45 @@ def _of_digits(text: str) -> Iterator[Hit]:
     """Hits among the text's stretches of digits; what has few digits is passed over."""
     for stretch in _STRETCH.finditer(text):
         start, end = stretch.span()
-        written = stretch[0]
         if end - start < _LEAST_DIGITS:
             continue
-        while start and text[start - 1] in "+(":
-            start -= 1
-        if sum(map(str.isdigit, written)) < _LEAST_DIGITS:
+        written = stretch[0]
+        bare = written.isdigit()
+        if bare and _says_nothing(text, start, end):
             continue
+        count = end - start if bare else sum(map(str.isdigit, written))
+        if count >= _LEAST_DIGITS:
+            while start and text[start - 1] in "+(":
+                start -= 1
+            yield from _of_stretch(text, start, end, count)
+
+
+def _of_stretch(text: str, start: int, end: int, count: int) -> Iterator[Hit]:
+    if text[start] in "+(" or text.find("00", start, end) >= 0:
         yield from phones.international(text, start, end)
-        yield from numbers.person_numbers(text, start, end)
+    yield from numbers.person_numbers(text, start, end, count)
+    if count >= _CARD_DIGITS:
         yield from numbers.cards(text, start, end)
-        yield from phones.national(text, start, end)
+    if count < end - start:
+        yield from phones.written(text, start, end)
+    if count >= _MOBILE_DIGITS:
+        yield from phones.chinese(text, start, end)
+    yield from phones.by_words(text, start, end)
+
+
+def _says_nothing(text: str, start: int, end: int) -> bool:
+    """Whether bare digits are part of a word, or too few to be anything without words before."""
+    if text[end : end + 1].isalpha():
+        return False
+    before = text[start - 1 : start] if start else ""
+    if before.isascii() and (before.isalnum() or before == "_"):
+        return True
+    return not before and end - start in (7, 8, 9, 10, 12)
 
 
 _DETECTORS: Final = (
-    (glance.PEM, secrets.pem_blocks),
-    (glance.LONG_WORD, secrets.web_tokens),
-    (glance.LONG_WORD, secrets.keys),
+    (glance.PEM, keys.pem_blocks),
+    (glance.LONG_WORD, keys.keys),
     (glance.LOGIN, secrets.credentials),
     (glance.SECRET_WORD, secrets.named_secrets),
     (glance.AT, addresses.emails),
