@@ -25,7 +25,8 @@ _KEY: Final = re.compile(
     r"|xox[abeoprs]-[A-Za-z0-9-]{8,1024}|xapp-[A-Za-z0-9-]{16,1024}"  # chat
     r"|[MNO][A-Za-z0-9_-]{23,27}"
     r"\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}"
-    r"|(?:sk|pk|rk)_(?:live|test)_[0-9A-Za-z]{10,1024}|whsec_[A-Za-z0-9+/=]{16,1024}"  # payment, mail
+    r"|(?:sk|pk|rk)_(?:live|test)_[0-9A-Za-z]{10,1024}"  # payment, mail
+    r"|whsec_[A-Za-z0-9+/=]{16,1024}"
     r"|(?:SK|AC)[0-9a-f]{32}|key-[0-9a-f]{32}"
     r"|(?:ntn|secret)_[A-Za-z0-9]{40,64}|sq0(?:atp|csp)-[A-Za-z0-9_-]{20,64}"
     r"|EAACEdEose0cBA[A-Za-z0-9]{4,1024}"

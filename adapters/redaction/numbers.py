@@ -19,6 +19,7 @@ from adapters.redaction.hits import (
 )
 
 _NON_DIGIT: Final = re.compile(r"\D+")
+_BETWEEN: Final = re.compile(r"[ .-]")
 _CARD: Final = re.compile(
     EDGE + r"(?:\d{13,19}|\d{4}(?P<s>[ .-])\d{4}(?P=s)\d{4}(?P=s)\d{1,7}"
     r"|\d{4}(?P<t>[ -])\d{6}(?P=t)\d{4,5}|\d{4}(?: ?- ?| )\d{4}(?: ?- ?| )\d{4}(?: ?- ?| )\d{4}"
@@ -65,27 +66,31 @@ def cards(text: str, start: int, end: int) -> Iterator[Hit]:
 def person_numbers(text: str, start: int, end: int, count: int) -> Iterator[Hit]:
     """The state's numbers for persons in a stretch of that many digits and separators."""
     limit = end + 2
-    for least, pattern, fits in _CHECKED:
+    for least, sure, pattern, fits in _CHECKED:
         if count >= least:
             for found in pattern.finditer(text, start, limit):
-                value = found[0].replace(" ", "").replace("-", "").replace(".", "").upper()
-                if fits(value) and not says_thing(before(text, found.start())):
+                value = _BETWEEN.sub("", found[0]).upper()
+                if fits(value) and (sure or not says_thing(before(text, found.start()))):
                     yield Hit(*found.span(), "NATIONAL_ID", value)
-    if count >= 9:
-        yield from _american(text, start, limit)
-    if text[end : end + 2].strip("-")[:1].isalpha():
-        yield from _spanish(text, max(0, start - 2), limit)
+    yield from _american(text, start, limit)
+    yield from _spanish(text, max(0, start - 2), limit)
+    yield from _told(text, start, limit)
+
+
+def _told(text: str, start: int, limit: int) -> Iterator[Hit]:
+    """Any number, where the words before the stretch say that it is a person's."""
     if says_national_id(before(text, start)):
         named = _ANY.search(text, start, limit)
         if named is not None:
             yield Hit(*named.span(), "NATIONAL_ID", _NON_DIGIT.sub("", named[0]))
 
 
+# Least digits, whether words before it cannot make it anything else, form and check.
 _CHECKED: Final = (
-    (17, _CHINESE, checks.is_chinese_id),
-    (13, _KOREAN, checks.is_korean_number),
-    (11, _BRAZILIAN, checks.is_brazilian_number),
-    (15, _FRENCH, checks.is_french_number),
+    (17, True, _CHINESE, checks.is_chinese_id),
+    (13, False, _KOREAN, checks.is_korean_number),
+    (11, False, _BRAZILIAN, checks.is_brazilian_number),
+    (15, False, _FRENCH, checks.is_french_number),
 )
 
 
