@@ -44,12 +44,14 @@ class BedrockDecoder(DocumentDecoder):
         query = text_or_none(first(record, ("user_input", "inputText", "input")))
         steps = [Step(message=Message("user", query))] if query else []
         model, session, usage = text_or_none(record.get("model")), None, None
+        start_ns = 0
         if any(key in event for event in told for key in _CONVERSE):
             steps += _converse(told)
         else:
             agent = AgentEvents(told)
             steps += agent.steps
             model, session, usage = model or agent.model, agent.session, agent.usage
+            start_ns = agent.start_ns
         names = ("session_id", "sessionId")
         return Transcript(
             source=self.name,
@@ -59,6 +61,7 @@ class BedrockDecoder(DocumentDecoder):
             model=model,
             release=_release(record),
             usage=usage,
+            start_ns=start_ns,
         )
 
 

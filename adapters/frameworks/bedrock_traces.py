@@ -28,6 +28,7 @@ class AgentEvents:
         self.usage: Usage | None = None
         self._chunks: list[str] = []
         self._final: str | None = None
+        self.start_ns = 0
         self._at_ns = 0
         self._collaborator: str | None = None
         self._open: list[ToolCall] = []
@@ -63,6 +64,7 @@ class AgentEvents:
         self.session = self.session or text_or_none(outer.get("sessionId"))
         self._collaborator = text_or_none(outer.get("collaboratorName"))
         self._at_ns = time_ns(outer.get("eventTime")) or self._at_ns
+        self.start_ns = self.start_ns or self._at_ns
         for phase in _PHASES:
             self._orchestration(object_in(inner, phase))
 
