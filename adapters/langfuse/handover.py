@@ -38,15 +38,15 @@ class Handover:
     async def hand_on(self, rows: Iterable[tuple[JsonValue, TraceRow]], accept: Accept) -> int:
         """Return how many spans there were, after all of them were accepted."""
         handed = 0
-        for decoded, size in self._portions(rows):
+        for decoded, size in self.portions(rows):
             handed += len(decoded.spans)
-            for rejection in decoded.rejections:
-                self._count(f"rejected:{rejection.why}")
-            await self._accept(decoded, size, accept)
+            await self.offer(decoded, size, accept)
         return handed
 
-    async def _accept(self, decoded: Decoded, size: int, accept: Accept) -> None:
-        """Nobody sends these rows again, so there is nothing to refuse: wait for room."""
+    async def offer(self, decoded: Decoded, size: int, accept: Accept) -> None:
+        """Return after acceptance. Nobody sends these rows again, so it waits for room."""
+        for rejection in decoded.rejections:
+            self._count(f"rejected:{rejection.why}")
         while True:
             try:
                 await accept(decoded, size)
@@ -56,9 +56,8 @@ class Handover:
             else:
                 return
 
-    def _portions(
-        self, rows: Iterable[tuple[JsonValue, TraceRow]]
-    ) -> Iterator[tuple[Decoded, int]]:
+    def portions(self, rows: Iterable[tuple[JsonValue, TraceRow]]) -> Iterator[tuple[Decoded, int]]:
+        """The rows as spans, in portions of bounded size."""
         intake, size = RowIntake(self._reader), 0
         for row, trace in rows:
             more = len(encoded_row(row))
