@@ -255,6 +255,7 @@ def otlp_receivers(settings: Settings, onward: Companion | None) -> list[Countin
             listen=otlp.listen,
             connections_per_peer=limits.connections_per_peer,
             body_bytes_per_s=limits.body_bytes_per_s,
+            ingest=load_adapter("langfuse.ingestion")(**_attributes(otlp)).ingest,
             **shared,
         )
     ]
@@ -295,6 +296,12 @@ def _decoding(settings: Settings) -> dict[str, Any]:
             "nesting": limits.nesting,
             "index": limits.attribute_index,
         },
+        **_attributes(otlp),
+    }
+
+
+def _attributes(otlp: OtlpSettings) -> dict[str, Any]:
+    return {
         "conversation_attribute": otlp.conversation_attribute,
         "release_attribute": otlp.release_attribute,
     }
@@ -310,7 +317,7 @@ def _edge_counts(parts: Iterable[CountingReceiver | Companion]) -> dict[str, int
                 found[f"rejected:{why}"] += count
             elif name == "defects":
                 found["fault:receiver"] += count
-            elif kind.startswith(("forward", "reload_failed")):
+            elif kind.startswith(("forward", "reload_failed", "relayed", "passed_over")):
                 found[name] += count
     return dict(found)
 

@@ -42,8 +42,8 @@ class Backend:
 
 
 @asynccontextmanager
-async def backend() -> AsyncIterator[Backend]:
-    found = Backend()
+async def backend(found: Backend | None = None) -> AsyncIterator[Backend]:
+    found = found or Backend()
     app = web.Application(handler_args={"auto_decompress": False}, client_max_size=1 << 26)
     app.router.add_route("*", "/{rest:.*}", found.answer)
     server = TestServer(app)

@@ -90,7 +90,8 @@ async def test_log_records_are_accepted_and_refused_under_their_own_name(client:
         deep = [deep]
     fine = {"event": DETAILS_EVENT, "attributes": {"gen_ai.input.messages": "[]"}}
     call = {"role": "assistant", "parts": [{"type": "tool_call", "name": "f", "arguments": deep}]}
-    bad = {"event": DETAILS_EVENT, "attributes": {"gen_ai.output.messages": json.dumps([call])}}
+    content = {"gen_ai.output.messages": json.dumps([call])}
+    bad = {"event": DETAILS_EVENT, "attributes": content, "span_id": PARENT}
     answer = await client.post(logs(fine, bad).SerializeToString(), path="/v1/logs")
     partial = ExportLogsServiceResponse.FromString(answer.content).partial_success
     assert (answer.status, partial.rejected_log_records) == (200, 1)

@@ -31,6 +31,8 @@ class Signal(NamedTuple):
 
 TRACES: Final = Signal("/v1/traces", "rejectedSpans")
 LOGS: Final = Signal("/v1/logs", "rejectedLogRecords")
+LANGFUSE_TRACES: Final = "/api/public/otel/v1/traces"
+LANGFUSE_INGESTION: Final = "/api/public/ingestion"
 
 
 def success(signal: Signal, media: str, rejections: list[Rejection], salvaged: bool) -> bytes:

@@ -14,6 +14,7 @@ import aiohttp
 
 from adapters.langfuse.address import GuardedResolver
 from adapters.otlp.reception import Received
+from adapters.otlp.relay import Relay
 from adapters.otlp.upstream import Answered, Upstream, verdict_on
 from monitor.errors import ConfigurationError
 
@@ -86,6 +87,7 @@ class Forwarder:
         self._not_before = 0.0
         self._stopped = False
         self._session: aiohttp.ClientSession | None = None
+        self._relay: Relay | None = None
         self._senders: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
@@ -99,6 +101,8 @@ class Forwarder:
             auto_decompress=False,
             headers={"User-Agent": _AGENT},
         )
+        if self._upstream.langfuse is not None:
+            self._relay = Relay(self._upstream.langfuse, self._upstream, self._session)
         self._senders = [asyncio.create_task(self._send()) for _ in range(self.limits.senders)]
 
     async def stop(self) -> None:
@@ -115,9 +119,15 @@ class Forwarder:
         self._senders = []
         while self._waiting:
             self._let_go(self._waiting.popleft(), "forward_dropped:stopped")
+        self._relay = None
         if self._session is not None:
             await self._session.close()
             self._session = None
+
+    @property
+    def relay(self) -> Relay | None:
+        """See Onward; there while the forwarder runs and `langfuse_url` is set."""
+        return self._relay
 
     @property
     def queued(self) -> int:

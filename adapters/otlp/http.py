@@ -17,9 +17,11 @@ from adapters.otlp.connections import BoundedServer, Bounds
 from adapters.otlp.limits import DecodeLimits, decode_limits
 from adapters.otlp.media import JSON, PROTOBUF, media_type
 from adapters.otlp.reception import Onward, Received, Reception, why
-from adapters.otlp.routes import Ingest, Route, fixed_answers, routes
+from adapters.otlp.relay import Relay, relayable
+from adapters.otlp.routes import Fixed, Ingest, Route, fixed_answers, routes
 from adapters.otlp.tls import server_context
 from monitor.errors import (
+    BackendUnavailable,
     ConfigurationError,
     MalformedPayload,
     MonitorError,
@@ -160,27 +162,33 @@ class OtlpHttpReceiver:
     async def _answer(self, request: web.BaseRequest) -> web.Response:
         self._count("requests")
         fixed = self._fixed.get((request.method, request.path))
-        if fixed is not None:
-            return web.Response(body=fixed, content_type=JSON)
+        if fixed is not None and fixed.open:
+            return web.Response(body=fixed.body, content_type=JSON)
         route = self._routes.get(request.path)
-        if route is None:
+        if route is None and fixed is None and self._relay_for(request) is None:
             return self._refuse("path", JSON, 404, answers.NOT_FOUND, "no such address here")
-        if request.method != "POST":
+        if route is not None and request.method != "POST":
             answer = self._refuse("method", JSON, 405, answers.UNIMPLEMENTED, "use POST")
             answer.headers["Allow"] = "POST"
             return answer
-        return await self._guarded(request, route)
+        return await self._guarded(request, route, fixed)
 
-    async def _guarded(self, request: web.BaseRequest, route: Route) -> web.Response:
-        """The answer to an export, whatever happens."""
+    async def _guarded(
+        self, request: web.BaseRequest, route: Route | None, fixed: Fixed | None
+    ) -> web.Response:
+        """The answer to a known address, whatever happens."""
         media = request.content_type
         share = Share(self._budget)
         try:
-            if self._tokens is None or not self._tokens.authorise(
-                request.headers.get("Authorization")
-            ):
+            shown = request.headers.get("Authorization")
+            if self._tokens is None or not self._tokens.authorise(shown):
                 return self._turn_away(media)
-            return await self._export(request, route, share)
+            answering = (
+                self._export(request, route, share)
+                if route is not None
+                else self._beside(request, fixed, share)
+            )
+            return await answering
         except MonitorError as error:
             return self._refuse_error(media, error)
         except TooSlow:
@@ -196,6 +204,30 @@ class OtlpHttpReceiver:
             return self._unavailable("defect", media, "a defect in the receiver; try again")
         finally:
             share.release()
+
+    def _relay_for(self, request: web.BaseRequest) -> Relay | None:
+        onward = self._reception.onward
+        if onward is None or not relayable(request.method, request.rel_url.raw_path):
+            return None
+        return onward.relay
+
+    async def _beside(
+        self, request: web.BaseRequest, fixed: Fixed | None, share: Share
+    ) -> web.Response:
+        """The answer to what a Langfuse SDK asks beside sending traces."""
+        relay = self._relay_for(request)
+        if relay is None:
+            if fixed is None:
+                raise BackendUnavailable("there is no Langfuse to ask any more")
+            self._count("passed_over:langfuse")
+            return web.Response(body=fixed.body, content_type=JSON)
+        body = await read_body(request, self._body_limits, share, keep=True)
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        found = await relay.ask(
+            request.method, request.rel_url.raw_path_qs, headers, body.sent or b""
+        )
+        self._count("relayed")
+        return web.Response(status=found.status, body=found.body, headers=found.headers)
 
     async def _export(self, request: web.BaseRequest, route: Route, share: Share) -> web.Response:
         media = media_type(request.headers.get("Content-Type", ""))

@@ -12,6 +12,7 @@ from adapters.otlp.budget import RETRY_AFTER_S
 from adapters.otlp.decoder import OtlpDecoder
 from adapters.otlp.limits import DecodeLimits
 from adapters.otlp.logs import OtlpLogDecoder
+from adapters.otlp.relay import Relay
 from monitor.errors import (
     MalformedPayload,
     MonitorError,
@@ -44,6 +45,11 @@ class Onward(Protocol):
 
     def offer(self, received: Received) -> None:
         """Take it or count it as dropped; never waits and never raises."""
+        ...
+
+    @property
+    def relay(self) -> Relay | None:
+        """What asks a Langfuse; None when there is none."""
         ...
 
 

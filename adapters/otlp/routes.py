@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
 from adapters.otlp import answers
-from adapters.otlp.answers import Signal
+from adapters.otlp.answers import LANGFUSE_INGESTION, LANGFUSE_TRACES, Signal
 from adapters.otlp.media import JSON
 from adapters.otlp.reception import Decode, Reception
 from monitor.errors import MalformedPayload, UnsupportedPayload
 from monitor.ports import Decoded
 
-LANGFUSE_TRACES: Final = "/api/public/otel/v1/traces"
-LANGFUSE_INGESTION: Final = "/api/public/ingestion"
 LANGFUSE_HEALTH: Final = "/api/public/health"
+LANGFUSE_PROJECTS: Final = "/api/public/projects"
+LANGFUSE_SCORES: Final = "/api/public/scores"
 INGESTION_VERSION: Final = "x-langfuse-ingestion-version"
 _NEWEST_INGESTION: Final = 4
 
@@ -56,14 +57,43 @@ def routes(reception: Reception, ingest: Ingest | None) -> dict[str, Route]:
         LANGFUSE_TRACES: Route(answers.TRACES, traces, langfuse=True),
     }
     if ingest is not None:
-        read = ingest
-        found[LANGFUSE_INGESTION] = Route(
-            answers.TRACES, lambda body, _: read(body), 207, json_only=True
-        )
+        one_by_one = _exclusive(ingest)
+        found[LANGFUSE_INGESTION] = Route(answers.TRACES, one_by_one, 207, json_only=True)
     return found
 
 
-def fixed_answers() -> dict[tuple[str, str], bytes]:
-    """Answers to what SDKs ask before they send, by method and path; they need no token."""
-    health = msgspec.json.encode({"status": "OK", "version": "agent-turn-monitor"})
-    return {("GET", LANGFUSE_HEALTH): health}
+def _exclusive(ingest: Ingest) -> Decode:
+    """`ingest` remembers earlier batches, and large bodies are decoded in another thread."""
+    lock = threading.Lock()
+
+    def decode(body: bytes, _: str) -> tuple[Decoded, bytes]:
+        with lock:
+            return ingest(body)
+
+    return decode
+
+
+class Fixed(NamedTuple):
+    """An answer that is always the same."""
+
+    body: bytes
+    open: bool = False
+    """Given to everybody, and even where a Langfuse could be asked."""
+
+
+def fixed_answers() -> dict[tuple[str, str], Fixed]:
+    """What Langfuse SDKs ask beside sending traces, by method and path.
+
+    Scores are taken without being kept: where no Langfuse stands behind, nobody wants them.
+    """
+    name = "agent-turn-monitor"
+    owner = {"id": name, "name": name}
+    projects = {"data": [{"id": name, "name": name, "organization": owner, "metadata": {}}]}
+    return {
+        ("GET", LANGFUSE_HEALTH): Fixed(_json({"status": "OK", "version": name}), open=True),
+        ("GET", LANGFUSE_PROJECTS): Fixed(_json(projects)),
+        ("POST", LANGFUSE_SCORES): Fixed(_json({"id": name})),
+    }
+
+
+_json = msgspec.json.encode

@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 
 from adapters.langfuse.address import forbidden
 from adapters.otlp.access import is_bearer
-from adapters.otlp.answers import LOGS, TRACES
-from adapters.otlp.routes import LANGFUSE_INGESTION, LANGFUSE_TRACES
+from adapters.otlp.answers import LANGFUSE_INGESTION, LANGFUSE_TRACES, LOGS, TRACES
 from monitor.errors import ConfigurationError
 
 _ALWAYS: Final = ("content-type", "content-encoding")
@@ -53,6 +52,7 @@ class Upstream:
         langfuse = None
         if langfuse_url:
             langfuse = checked(langfuse_url, "forward.langfuse_url", insecure=insecure)
+        self.langfuse = langfuse
         self._targets = _targets(otlp, langfuse)
         self._added = {name.lower(): value for name, value in headers.items()}
         names = [name.lower() for name in pass_headers]
