@@ -17,7 +17,7 @@ class Row(NamedTuple):
 
     items: list[Any]
     gaps: bool
-    """A number below the highest is absent: an exporter's limit dropped attributes."""
+    """The first is absent: an exporter's limit drops the oldest. Recorders leave others out."""
 
 
 def tree_of(attributes: Mapping[str, JsonValue], prefix: str) -> Tree:
@@ -57,5 +57,5 @@ def row(numbered: JsonValue) -> Row:
         return Row([], False)
     numbers = {int(name): name for name in numbered if name.isdecimal() and len(name) <= _DIGITS}
     ordered = sorted(numbers)
-    gaps = bool(ordered) and ordered[-1] != len(ordered) - 1
+    gaps = bool(ordered) and ordered[0] != 0
     return Row([numbered[numbers[number]] for number in ordered], gaps)

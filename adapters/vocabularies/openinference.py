@@ -7,10 +7,8 @@ attributes carry the messages or the call as well, these are read and the others
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -18,18 +16,15 @@ from adapters.shapes import payload
 from adapters.shapes.payload import Given, Said
 from adapters.vocabularies import genai, kept
 from adapters.vocabularies import openinference_messages as numbered
+from adapters.vocabularies import openinference_tools as tools
 from adapters.vocabularies.definitions import read_definitions
 from adapters.vocabularies.identity import conversation_id
 from adapters.vocabularies.openinference_messages import shown
-from monitor.model import AgentSpan, JsonValue, Message, SpanKind, ToolDefinition
+from adapters.vocabularies.openinference_tools import first_text
+from monitor.model import AgentSpan, JsonValue, Message, SpanKind
 
 KIND: Final = "openinference.span.kind"
-INPUT: Final = "input.value"
-OUTPUT: Final = "output.value"
 METADATA: Final = "metadata"
-TOOL_NAME: Final = "tool.name"
-TOOL_ID: Final = "tool.id"
-TOOL_PARAMETERS: Final = "tool.parameters"
 AGENTS: Final = ("agent.name", "graph.node.id", genai.AGENT)
 MODELS: Final = (
     genai.RESPONSE_MODEL,
@@ -40,14 +35,14 @@ MODELS: Final = (
 )
 TOKENS: Final = ("llm.token_count.prompt", "llm.token_count.completion")
 INVOCATION: Final = "llm.invocation_parameters"
+CREWS: Final = frozenset({"crew_key", "flow_id"})
+"""On the span of CrewAI that holds a whole run."""
 CONVERSATIONS: Final = ("thread_id", "session_id", "conversation_id")
 _SCOPES: Final = ("openinference.", "@arizeai/openinference")
 _KINDS: Final[dict[str, SpanKind]] = {"LLM": "model", "AGENT": "agent", "TOOL": "tool"}
 _STEPS: Final = frozenset({"CHAIN", "PROMPT"})
-_HANDOFF: Final = "handoff to "
+_INVOKED: Final = ('"tools"', '"system"', '"instructions"')
 _STEP_OF_GRAPH: Final = '"langgraph_node"'
-_REPR: Final = re.compile(r"content=('(?:[^'\\]|\\.){0,65536}'|\"(?:[^\"\\]|\\.){0,65536}\")")
-_REPR_ID: Final = re.compile(r" tool_call_id='([^'\\]{1,256})'")
 
 
 class OpenInference:
@@ -57,8 +52,8 @@ class OpenInference:
     keys = (
         genai.GenAi.keys
         | numbered.KEYS
-        | {KIND, INPUT, OUTPUT, METADATA, TOOL_NAME, TOOL_ID, TOOL_PARAMETERS, INVOCATION}
-        | {*AGENTS, *MODELS, *TOKENS}
+        | tools.KEYS
+        | {KIND, METADATA, INVOCATION, *CREWS, *AGENTS, *MODELS, *TOKENS}
     )
 
     def read(
@@ -75,8 +70,10 @@ class OpenInference:
         if kind is None:
             return None
         found = _KINDS.get(kind, "other")
+        if kind == "CHAIN" and not CREWS.isdisjoint(attributes):
+            found = "agent"
         if found == "tool":
-            read = _read_tool(attributes, events, span, self.name)
+            read = tools.read_tool(attributes, events, span, self.name)
         elif found == "other" and kind not in _STEPS:
             read = kept.told_other(span, self.name)
         elif genai.INPUT in attributes or genai.OUTPUT in attributes:
@@ -88,7 +85,7 @@ class OpenInference:
 
 def _dropped_kind(attributes: Mapping[str, JsonValue]) -> str | None:
     """What a span was whose kind was dropped: the oldest attributes go first."""
-    if TOOL_NAME in attributes:
+    if tools.NAME in attributes:
         return "TOOL"
     messages = (numbered.MESSAGES_IN, numbered.MESSAGES_OUT)
     return "LLM" if any(key.startswith(messages) for key in attributes) else None
@@ -105,6 +102,9 @@ def _read_run(
     said = _said(attributes)
     if kind != "model":
         given, said = _asked(given), _replied(said, kind)
+    beside = _invocation(attributes)
+    if given.system is None and kept.first_system(given.messages) is None:
+        given = given._replace(system=beside.system)
     usage = kept.usage_or_none(attributes.get(TOKENS[0]), attributes.get(TOKENS[1]))
     read = kept.told_run(
         span,
@@ -112,22 +112,29 @@ def _read_run(
         vocabulary,
         given,
         said,
-        agent=_first_text(attributes, AGENTS) if kind == "agent" else None,
-        model=_first_text(attributes, MODELS),
+        agent=first_text(attributes, AGENTS) if kind == "agent" else None,
+        model=first_text(attributes, MODELS),
         usage=usage or genai.usage_of(attributes),
     )
-    tools = numbered.read_tools(attributes) or _invocation_tools(attributes)
-    return read if tools is None else msgspec.structs.replace(read, tool_definitions=tools)
+    definitions = numbered.read_tools(attributes) or read_definitions(beside.tools)
+    if not definitions:
+        return read
+    return msgspec.structs.replace(read, tool_definitions=definitions)
 
 
 def _given(attributes: Mapping[str, JsonValue]) -> Given:
     told = numbered.read_numbered(attributes, numbered.MESSAGES_IN, "user")
-    if told.messages is not None:
+    if told.messages is not None and not numbered.lost_results(told.messages):
         return Given(told.messages, cut=told.gaps)
+    if told.messages is not None:
+        whole = payload.read_given(shown(attributes.get(tools.INPUT)))
+        if any(message.results for message in whole.messages or ()):
+            return whole
+        return Given(numbered.with_results(told.messages), cut=told.gaps)
     prompts = numbered.read_completion(attributes, numbered.PROMPTS, "prompt", "user")
     if prompts is not None:
         return Given(prompts)
-    return payload.read_given(shown(attributes.get(INPUT)))
+    return payload.read_given(shown(attributes.get(tools.INPUT)))
 
 
 def _said(attributes: Mapping[str, JsonValue]) -> Said:
@@ -137,7 +144,7 @@ def _said(attributes: Mapping[str, JsonValue]) -> Said:
     choices = numbered.read_completion(attributes, numbered.CHOICES, "completion", "assistant")
     if choices is not None:
         return Said(choices)
-    return payload.read_said(shown(attributes.get(OUTPUT)))
+    return payload.read_said(shown(attributes.get(tools.OUTPUT)))
 
 
 def _asked(given: Given) -> Given:
@@ -160,90 +167,12 @@ def _replied(said: Said, kind: SpanKind) -> Said:
     return said._replace(messages=None)
 
 
-def _invocation_tools(
-    attributes: Mapping[str, JsonValue],
-) -> tuple[ToolDefinition, ...] | None:
-    """The tools among the parameters of a call, where older instrumentations put them."""
+def _invocation(attributes: Mapping[str, JsonValue]) -> Given:
+    """The instructions and tools among the parameters of a call, where some recorders put them."""
     text = attributes.get(INVOCATION)
-    if not isinstance(text, str) or '"tools"' not in text:
-        return None
-    parameters, _ = payload.opened(text)
-    tools = parameters.get("tools") if isinstance(parameters, Mapping) else None
-    return read_definitions(tools) if isinstance(tools, list) and tools else None
-
-
-def _read_tool(
-    attributes: Mapping[str, JsonValue],
-    events: Sequence[tuple[str, Mapping[str, JsonValue]]],
-    span: AgentSpan,
-    vocabulary: str,
-) -> AgentSpan:
-    own = genai.ARGUMENTS in attributes or genai.RESULT in attributes
-    arguments = attributes.get(genai.ARGUMENTS) if own else _arguments(attributes, span)
-    key = genai.RESULT if own else OUTPUT
-    result, id_, failed = _unrepr(shown(attributes.get(key)))
-    has_result = attributes.get(key) is not None and attributes[key] != numbered.HIDDEN
-    if not has_result and span.error_type is None:
-        failed = any(name == genai.EXCEPTION_EVENT for name, _ in events)
-    return kept.told_tool(
-        span,
-        vocabulary,
-        _tool_name(attributes, span),
-        arguments,
-        result,
-        has_result=has_result,
-        id_=attributes.get(genai.CALL_ID) or attributes.get(TOOL_ID) or id_,
-        agent=_first_text(attributes, (genai.AGENT,)),
-        failed=failed,
-    )
-
-
-def _tool_name(attributes: Mapping[str, JsonValue], span: AgentSpan) -> str:
-    named = _first_text(attributes, (genai.TOOL_NAME, TOOL_NAME))
-    if named is not None:
-        return named
-    if span.name.startswith(_HANDOFF):
-        # The model asked for the handoff under this name.
-        agent = span.name[len(_HANDOFF) :]
-        return re.sub(r"[^a-zA-Z0-9_]", "_", f"transfer_to_{agent}").lower()
-    return span.name
-
-
-def _arguments(attributes: Mapping[str, JsonValue], span: AgentSpan) -> JsonValue:
-    if span.name.startswith(_HANDOFF) and TOOL_NAME not in attributes:
-        return None
-    given = shown(attributes.get(INPUT))
-    if given is not None:
-        return given
-    # Some instrumentations put the schema here and some the arguments themselves.
-    parameters = shown(attributes.get(TOOL_PARAMETERS))
-    return None if _is_schema(payload.opened(parameters)[0]) else parameters
-
-
-def _is_schema(value: JsonValue) -> bool:
-    if not isinstance(value, Mapping):
-        return False
-    if "properties" in value or value.get("type") == "object":
-        return True
-    return bool(value) and all(
-        isinstance(item, Mapping) and isinstance(item.get("type"), str) for item in value.values()
-    )
-
-
-def _unrepr(value: JsonValue) -> tuple[JsonValue, str | None, bool]:
-    """A result, its call's id and whether it failed, out of the repr of LangChain's message."""
-    if not isinstance(value, str) or not value.startswith("content="):
-        return value, None, False
-    found = _REPR.match(value)
-    if found is None:
-        return value, None, False
-    try:
-        text: Any = ast.literal_eval(found[1])
-    except (ValueError, SyntaxError):
-        return value, None, False
-    rest = value[found.end() :]
-    id_ = _REPR_ID.search(rest)
-    return text, id_[1] if id_ else None, " status='error'" in rest
+    if not isinstance(text, str) or not any(word in text for word in _INVOKED):
+        return Given()
+    return payload.read_given(text)
 
 
 def _with_conversation(span: AgentSpan, attributes: Mapping[str, JsonValue]) -> AgentSpan:
@@ -256,11 +185,3 @@ def _with_conversation(span: AgentSpan, attributes: Mapping[str, JsonValue]) -> 
         return span
     name = conversation_id(fields, CONVERSATIONS)
     return span if name is None else msgspec.structs.replace(span, conversation_id=name)
-
-
-def _first_text(attributes: Mapping[str, JsonValue], keys: Sequence[str]) -> str | None:
-    for key in keys:
-        text = genai.text_or_none(shown(attributes.get(key)))
-        if text is not None:
-            return text
-    return None

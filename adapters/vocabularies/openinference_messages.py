@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from adapters.shapes import content
@@ -46,6 +47,36 @@ def read_numbered(attributes: Mapping[str, JsonValue], prefix: str, role: str) -
         if message is not None:
             found.append(message)
     return Told(tuple(found) or None, numbered.gaps)
+
+
+def lost_results(messages: tuple[Message, ...]) -> bool:
+    """Whether a tool's result looks like the user's words.
+
+    Some recorders write down nothing but the text of the message that brings it. No provider
+    takes words of the user right after calls.
+    """
+    return any(_is_result(*pair) for pair in pairwise(messages))
+
+
+def with_results(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """The messages with such results as what they are; of several, which is whose is lost."""
+    found = list(messages)
+    for at, (before, message) in enumerate(pairwise(messages), 1):
+        if _is_result(before, message):
+            answer = Parts()
+            if len(before.calls) == 1:
+                answer.add_result(message.text, before.calls[0].call_id)
+            found[at] = answer.message("tool")
+    return tuple(found)
+
+
+def _is_result(before: Message, message: Message) -> bool:
+    return (
+        bool(before.calls)
+        and before.role == "assistant"
+        and message.role == "user"
+        and not message.results
+    )
 
 
 def read_completion(
