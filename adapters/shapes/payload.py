@@ -113,7 +113,12 @@ def read_said(value: JsonValue, *, structured: bool = True) -> Said:
         messages = (Message("assistant", _json(value)),)
     if not isinstance(value, Mapping):
         return Said(messages)
-    return Said(messages, _text_of(first(value, _MODEL_KEYS)), _usage(value))
+    told = _generation_told(value)
+    return Said(
+        messages,
+        _text_of(first(value, _MODEL_KEYS)) or told.model,
+        _usage(value) or told.usage,
+    )
 
 
 def read_arguments(value: JsonValue) -> tuple[JsonValue, ArgumentsState]:
@@ -299,6 +304,16 @@ def _tools(source: Mapping[str, Any]) -> JsonValue:
         else item
         for item in given
     ]
+
+
+def _generation_told(value: JsonValue) -> langchain.Told:
+    """What LangChain's message inside `generations` says of the call that made it."""
+    for _ in range(_ROUNDS):
+        given = value.get("generations") if isinstance(value, Mapping) else value
+        if not isinstance(given, list) or not given:
+            break
+        value = given[0]
+    return langchain.told(value.get("message")) if isinstance(value, Mapping) else langchain.Told()
 
 
 def _usage(source: Mapping[str, Any]) -> Usage | None:

@@ -39,7 +39,9 @@ class LangSmith:
         kind = attributes.get(KIND)
         if kind is None:
             return None
+        # A run that failed or waits has no outputs, and they are written all the same.
         given, said = attributes.get(INPUTS), attributes.get(OUTPUTS)
+        said = None if said == "{}" else said
         if kind == "tool":
             return told_tool(
                 span,
@@ -49,19 +51,22 @@ class LangSmith:
                 or span.name,
                 given,
                 said,
-                has_result=OUTPUTS in attributes,
+                has_result=said is not None,
                 id_=attributes.get(genai.CALL_ID),
             )
         if kind != "llm" and span.parent_id is not None:
             return told_other(span, self.name)
         is_model = kind == "llm"
+        answered = read_said(said, structured=is_model) if said is not None else Said()
         return told_run(
             span,
             "model" if is_model else "other",
             self.name,
             read_given(given) if given is not None else Given(),
-            read_said(said, structured=is_model) if said is not None else Said(),
-            model=model_of(attributes) or genai.text_or_none(attributes.get(MODEL)),
+            answered,
+            model=answered.model
+            or model_of(attributes)
+            or genai.text_or_none(attributes.get(MODEL)),
             definitions=attributes.get(genai.DEFINITIONS),
             usage=genai.usage_of(attributes),
         )

@@ -74,11 +74,12 @@ class _Exchange:
         self._end_ns = max(self._end_ns, part.end_ns)
         if part.calls:
             self._add_unseen(part)
+        turns = part.turns
         if self._turns and not part.opens:
-            self._drop_resumed(part)
+            turns = tuple([self._resumed(turn) for turn in turns])
         if part.results:
             self._complete(part)
-        self._turns.extend(part.turns)
+        self._turns.extend(turns)
 
     def finished(self) -> list[Turn]:
         """The turns, numbered by exchange, with attempts counted and times shared out."""
@@ -108,13 +109,15 @@ class _Exchange:
             return turn
         return msgspec.structs.replace(turn, exchange=self._number, attempt=attempt)
 
-    def _drop_resumed(self, part: Part) -> None:
+    def _resumed(self, turn: Turn) -> Turn:
         """A call that waited for a person runs again when the answer is there: one call."""
-        for turn in part.turns:
-            if isinstance(turn, ActionTurn):
-                waiting = next((t for t in self._turns if _is_resumed(t, turn)), None)
-                if waiting is not None:
-                    self._turns.remove(waiting)
+        if not isinstance(turn, ActionTurn):
+            return turn
+        waiting = next((known for known in self._turns if _is_resumed(known, turn)), None)
+        if waiting is None:
+            return turn
+        self._turns.remove(waiting)
+        return msgspec.structs.replace(turn, model=turn.model or waiting.model)
 
     def _add_unseen(self, part: Part) -> None:
         """Calls that only the history tells: their own trace never came."""

@@ -86,8 +86,8 @@ def times_asked(messages: Sequence[Message] | None) -> int:
 
 
 def reply_of(messages: Sequence[Message] | None) -> str | None:
-    """The text of the last message that is the assistant's."""
+    """The text of the last message that is the assistant's; None where it only made calls."""
     for message in reversed(messages or ()):
         if message.role == "assistant" or message.role == "model":
-            return message.text
+            return None if message.calls and not message.text else message.text
     return None
