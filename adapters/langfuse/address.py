@@ -29,8 +29,11 @@ def checked_address(base_url: str, *, insecure: bool = False) -> str:
     Raises ConfigurationError unless it is https, or http to this machine, or `insecure` is set;
     and for an address at which machines serve their own metadata, or that is no host's.
     """
-    parts = urlsplit(base_url.strip())
-    host = parts.hostname
+    try:
+        parts = urlsplit(base_url.strip())
+        host = parts.hostname if parts.port != 0 else None
+    except ValueError:
+        parts, host = urlsplit(""), None
     if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
         raise ConfigurationError(
             "the Langfuse address must be http(s)://host[:port][/path]; the operator must mend it"

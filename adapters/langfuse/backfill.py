@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from adapters.langfuse.client import LangfuseClient, Sleeper
 from adapters.langfuse.handover import Handover
-from adapters.langfuse.pages import PageReader
-from adapters.langfuse.rows import time_ns
+from adapters.langfuse.pages import Page, PageReader
+from adapters.langfuse.rows import TraceRow, time_ns
 from adapters.langfuse.seen import Seen, encoded_row
 from monitor.errors import InvalidInput
+from monitor.model import JsonValue
 from monitor.ports import Accept
 
 _CHUNK_S: Final = 3_600.0
@@ -58,20 +59,12 @@ async def backfill(
     seen = Seen()
     told = Progress(start, 0.0, 0)
     first_ns, last_ns = time_ns(start), time_ns(end)
+    chunk_ns = max(1, int(chunk_s * 1_000)) * 1_000_000
     try:
-        for chunk_ns in range(first_ns, last_ns, max(1, int(chunk_s * 1_000)) * 1_000_000):
-            end_ns = min(last_ns, chunk_ns + max(1, int(chunk_s * 1_000)) * 1_000_000)
-            spans = told.spans
-            async for page in reader.pages(chunk_ns, end_ns):
-                fresh = []
-                for row, trace in page.rows:
-                    encoded = encoded_row(row)
-                    if not isinstance(row, dict):
-                        fresh.append((row, trace))
-                    elif seen.is_new(row, encoded):
-                        seen.add(row, encoded, time_ns(row.get("startTime")))
-                        fresh.append((row, trace))
-                spans += await handover.hand_on(fresh, accept)
+        for begin_ns in range(first_ns, last_ns, chunk_ns):
+            end_ns, spans = min(last_ns, begin_ns + chunk_ns), told.spans
+            async for page in reader.pages(begin_ns, end_ns):
+                spans += await handover.hand_on(_fresh(page, seen), accept)
             upto = start + timedelta(microseconds=(end_ns - first_ns) // 1_000)
             told = Progress(upto, (end_ns - first_ns) / (last_ns - first_ns), spans)
             progress(told)
@@ -79,3 +72,15 @@ async def backfill(
         if counters is not None:
             counters.update({**client.counters, **reader.counters, **handover.counters})
     return told
+
+
+def _fresh(page: Page, seen: Seen) -> Iterator[tuple[JsonValue, TraceRow]]:
+    """The rows that have not come before; a halved window brings some again."""
+    for row, trace in page.rows:
+        if not isinstance(row, dict):
+            yield row, trace
+            continue
+        encoded = encoded_row(row)
+        if seen.is_new(row, encoded):
+            seen.add(row, encoded, time_ns(row.get("startTime")))
+            yield row, trace

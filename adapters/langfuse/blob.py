@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from gzip import BadGzipFile, GzipFile
 from tempfile import TemporaryFile
-from typing import IO, Any, Final, NamedTuple, Protocol
+from typing import IO, Any, Final, NamedTuple
 
 import msgspec
 
@@ -25,18 +25,6 @@ _STEP_BYTES: Final = 1024 * 1024
 _CURRENT: Final = "observations_v2"
 _FORMER: Final = "observations"
 _TRACES: Final = "traces"
-
-
-class ObjectStore(Protocol):
-    """What is used of boto3's S3 client."""
-
-    def list_objects_v2(self, **request: Any) -> Any:
-        """One page of keys."""
-        ...
-
-    def get_object(self, **request: Any) -> Any:
-        """One object."""
-        ...
 
 
 class Run(NamedTuple):
@@ -57,7 +45,7 @@ class BlobExport:
 
     def __init__(
         self,
-        store: ObjectStore,
+        store: Any,
         bucket: str,
         project_id: str,
         prefix: str = "",
@@ -66,7 +54,10 @@ class BlobExport:
         file_bytes: int = FILE_BYTES,
         row_bytes: int = ROW_BYTES,
     ) -> None:
-        """`file_bytes` bounds one file after inflation. Raises ConfigurationError."""
+        """`store` is boto3's client of S3; `file_bytes` bounds one file after inflation.
+
+        Raises ConfigurationError.
+        """
         if not bucket or not project_id:
             raise ConfigurationError(
                 "an export needs a bucket and a project id; the operator must set them"
