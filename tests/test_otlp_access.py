@@ -78,7 +78,7 @@ async def _send_http(receiver: Any, context: Any, authorization: str | None) -> 
 
 async def _send_grpc(receiver: Any, context: Any, authorization: str | None) -> str:
     address = receiver.where.partition("://")[2]
-    channel = (
+    channel: Any = (
         grpc.aio.secure_channel(address, context) if context else grpc.aio.insecure_channel(address)
     )
     metadata = (("authorization", authorization),) if authorization is not None else ()
@@ -155,7 +155,7 @@ async def test_tokens_are_rotated_by_writing_the_file_anew(kind: str, tmp_path: 
 async def test_tls_is_spoken_from_version_1_2_on(kind: str, tmp_path: Path) -> None:
     authority = Authority(tmp_path, "ca")
     pair = authority.issue("server")
-    tls = {"tls_cert_file": pair.certificate, "tls_key_file": pair.key}
+    tls: dict[str, Any] = {"tls_cert_file": pair.certificate, "tls_key_file": pair.key}
     async with guarded(kind, **tls) as receiver:
         assert receiver.where.startswith(f"{kind}s://")
         assert await send(receiver, trusting(kind, authority)) == "ok"
@@ -190,7 +190,7 @@ async def test_a_sender_must_show_a_certificate_of_the_client_authority(
 ) -> None:
     servers, clients = Authority(tmp_path, "servers"), Authority(tmp_path, "clients")
     pair = servers.issue("server")
-    tls = {
+    tls: dict[str, Any] = {
         "tls_cert_file": pair.certificate,
         "tls_key_file": pair.key,
         "tls_client_ca_file": clients.file,
@@ -207,7 +207,7 @@ async def test_a_sender_must_show_a_certificate_of_the_client_authority(
 async def test_certificates_are_renewed_without_a_restart(kind: str, tmp_path: Path) -> None:
     old, new = Authority(tmp_path, "old"), Authority(tmp_path, "new")
     pair = old.issue("server")
-    tls = {"tls_cert_file": pair.certificate, "tls_key_file": pair.key}
+    tls: dict[str, Any] = {"tls_cert_file": pair.certificate, "tls_key_file": pair.key}
     async with guarded(kind, **tls) as receiver:
         assert await send(receiver, trusting(kind, old)) == "ok"
         new.issue("server")
@@ -223,7 +223,7 @@ async def test_the_client_authority_is_renewed_without_a_restart(kind: str, tmp_
     servers, old, new = (Authority(tmp_path, name) for name in ("servers", "old", "new"))
     pair, accepted = servers.issue("server"), tmp_path / "accepted.crt"
     accepted.write_bytes(old.file.read_bytes())
-    tls = {
+    tls: dict[str, Any] = {
         "tls_cert_file": pair.certificate,
         "tls_key_file": pair.key,
         "tls_client_ca_file": accepted,
@@ -241,7 +241,7 @@ async def test_an_open_address_starts_with_a_token_or_client_certificates(
 ) -> None:
     authority = Authority(tmp_path, "ca")
     pair = authority.issue("server")
-    tls = {"tls_cert_file": pair.certificate, "tls_key_file": pair.key}
+    tls: dict[str, Any] = {"tls_cert_file": pair.certificate, "tls_key_file": pair.key}
     async with guarded(kind, "0.0.0.0:0", token=TOKEN):
         pass
     async with guarded(kind, "0.0.0.0:0", tls_client_ca_file=authority.file, **tls):
@@ -260,7 +260,7 @@ async def test_the_real_exporter_shows_its_token_over_tls(
     monkeypatch.delenv("CURL_CA_BUNDLE", raising=False)
     authority = Authority(tmp_path, "ca")
     pair = authority.issue("server")
-    tls = {"tls_cert_file": pair.certificate, "tls_key_file": pair.key}
+    tls: dict[str, Any] = {"tls_cert_file": pair.certificate, "tls_key_file": pair.key}
     async with guarded(kind, token=TOKEN, **tls) as receiver:
         result = await asyncio.to_thread(_exported, kind, receiver.where, authority)
     assert result is SpanExportResult.SUCCESS

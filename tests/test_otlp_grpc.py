@@ -15,14 +15,14 @@ import pytest
 from google.rpc.error_details_pb2 import RetryInfo
 from google.rpc.status_pb2 import Status
 from opentelemetry._logs import LogRecord
-from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.grpc._log_exporter import OTLPLogExporter
 from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk._logs.export import SimpleLogRecordProcessor
-from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
+from opentelemetry.trace import NonRecordingSpan, SpanContext, set_span_in_context
 from otlp_building import PROTOBUF, SPAN, TRACE, body, span
 from otlp_receiving import CHAT, GOOD, Accepting, gzip_bomb
 
@@ -42,7 +42,7 @@ class Caller:
         self.receiver = receiver
         self.accept = accept
         self.address = address.removeprefix("grpc://")
-        self.channel = grpc.aio.insecure_channel(self.address)
+        self.channel: Any = grpc.aio.insecure_channel(self.address)
 
     async def call(self, message: bytes, method: str = TRACES, **options: Any) -> bytes:
         return bytes(await self.channel.unary_unary(method)(message, **options))
@@ -172,8 +172,8 @@ async def test_a_message_over_the_limit_is_refused_for_good(caller: Caller) -> N
 
 async def test_a_call_without_a_message_is_an_invalid_argument(caller: Caller) -> None:
     async def nothing() -> AsyncIterator[bytes]:
-        for item in ():
-            yield item
+        for message in list[bytes]():
+            yield message
 
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await caller.channel.stream_unary(TRACES)(nothing())
@@ -236,7 +236,7 @@ async def test_a_caller_who_hangs_up_leaves_nothing_in_flight(caller: Caller) ->
 
 @options(transport=Transport(connections=2))
 async def test_connections_are_bounded(caller: Caller) -> None:
-    channels = [
+    channels: list[Any] = [
         grpc.aio.insecure_channel(caller.address, [("grpc.use_local_subchannel_pool", 1)])
         for _ in range(3)
     ]
@@ -246,7 +246,7 @@ async def test_connections_are_bounded(caller: Caller) -> None:
     )
     for each in channels:
         await each.close()
-    assert sum(answer == b"" for answer in answers) == 2
+    assert sum(isinstance(answer, bytes) for answer in answers) == 2
 
 
 async def test_an_address_for_all_the_world_needs_the_operators_word() -> None:
@@ -298,6 +298,7 @@ async def test_the_real_exporter_comes_again_after_an_overload(caller: Caller) -
     tracer = TracerProvider().get_tracer("test")
     ended = tracer.start_span("chat m", attributes=CHAT)
     ended.end()
+    assert isinstance(ended, ReadableSpan)
 
     async def recover() -> None:
         while "refused:overloaded" not in caller.receiver.counters:
@@ -314,12 +315,11 @@ async def test_the_real_log_exporter_delivers(caller: Caller) -> None:
     exporter = OTLPLogExporter(endpoint=caller.address, insecure=True, timeout=10)
     provider = LoggerProvider()
     provider.add_log_record_processor(SimpleLogRecordProcessor(exporter))
+    within = SpanContext(int(TRACE, 16), int(SPAN, 16), is_remote=False)
     record = LogRecord(
-        trace_id=int(TRACE, 16),
-        span_id=int(SPAN, 16),
         event_name=DETAILS_EVENT,
         attributes={"gen_ai.operation.name": "chat"},
-        context=Context(),
+        context=set_span_in_context(NonRecordingSpan(within)),
     )
 
     def emit() -> None:

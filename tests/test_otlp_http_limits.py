@@ -111,6 +111,35 @@ async def test_a_body_that_comes_too_slowly_is_given_up(client: Client) -> None:
     assert client.receiver.counters["refused:body_timeout"] == 1
 
 
+@options(body_grace_s=0.05, body_bytes_per_s=100)
+async def test_a_body_that_drips_is_given_up_long_before_the_last_moment(client: Client) -> None:
+    async def drips() -> AsyncIterator[bytes]:
+        while True:
+            yield b"x"
+            await asyncio.sleep(0.02)
+
+    begun = asyncio.get_running_loop().time()
+    try:
+        answer = await client.post(drips())
+    except aiohttp.ClientError:
+        pass
+    else:
+        assert answer.status == 408
+    # A byte earns 0.01 s and costs 0.02 s, so that the grace of 0.05 s is used up after 0.1 s.
+    assert asyncio.get_running_loop().time() - begun < 5
+    assert client.receiver.counters["refused:body_timeout"] == 1
+
+
+@options(body_grace_s=0.05, body_bytes_per_s=10)
+async def test_a_body_that_keeps_the_pace_may_take_its_time(client: Client) -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        for at in range(0, len(GOOD[JSON]), 20):
+            yield GOOD[JSON][at : at + 20]
+            await asyncio.sleep(0.01)
+
+    assert (await client.post(pieces(), JSON)).status == 200
+
+
 @options(head_timeout_s=0.05)
 async def test_a_head_that_does_not_come_is_given_up(client: Client) -> None:
     host, port = client.url.removeprefix("http://").split(":")
@@ -137,6 +166,26 @@ async def test_connections_are_bounded(client: Client) -> None:
     assert await reader.read() == b""
     assert client.receiver.counters["refused:connections"] == 1
     for _, opened in [*held, (reader, writer)]:
+        opened.close()
+        await opened.wait_closed()
+    while client.receiver.open_connections:
+        await asyncio.sleep(0)
+    assert (await client.post(GOOD[PROTOBUF])).status == 200
+
+
+@options(connections_per_peer=2)
+async def test_connections_from_one_address_are_bounded(client: Client) -> None:
+    host, port = client.url.removeprefix("http://").split(":")
+    held = [await asyncio.open_connection(host, int(port)) for _ in range(2)]
+    reader, writer = await asyncio.open_connection(host, int(port))
+    assert await reader.read() == b""
+    assert client.receiver.counters["refused:connections_per_peer"] == 1
+    # Another address has a share of its own.
+    elsewhere = ("127.0.0.2", 0)
+    other, speaking = await asyncio.open_connection(host, int(port), local_addr=elsewhere)
+    speaking.write(b"GET /api/public/health HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert (await other.readline()).startswith(b"HTTP/1.1 200 ")
+    for _, opened in [*held, (reader, writer), (other, speaking)]:
         opened.close()
         await opened.wait_closed()
     while client.receiver.open_connections:

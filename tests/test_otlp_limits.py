@@ -12,6 +12,7 @@ from otlp_building import JSON, PARENT, PROTOBUF, body, field, json_body, span, 
 
 from adapters.otlp.decoder import OtlpDecoder
 from adapters.otlp.limits import DecodeLimits
+from monitor.config import LimitSettings
 from monitor.errors import ConfigurationError, PayloadTooLarge
 
 CHAT = {
@@ -146,6 +147,34 @@ def test_a_bomb_of_empty_items_is_refused_before_it_takes_memory(kind: str, bomb
     assert caught.value.limit == "items"
     assert peak < 64 * 1024 * 1024
     assert spent < 2.0
+
+
+@pytest.mark.parametrize("kind", [PROTOBUF, JSON])
+@pytest.mark.parametrize(("nesting", "taken"), [(20, False), (40, True), (100, True)])
+def test_content_in_json_text_keeps_the_configured_nesting(
+    kind: str, nesting: int, taken: bool
+) -> None:
+    text = "[" * 30 + "1" + "]" * 30
+    tool = span(
+        {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": "t",
+            "gen_ai.tool.call.arguments": '{"a": ' + text + "}",
+        }
+    )
+    payload = body(tool) if kind == PROTOBUF else json_body(tool)
+    decoded = decode(payload, kind, nesting=nesting)
+    assert len(decoded.spans) == taken
+    assert [rejection.why for rejection in decoded.rejections] == ([] if taken else ["nesting"])
+
+
+def test_the_limits_are_those_of_the_configuration() -> None:
+    limits, settings = DecodeLimits(), LimitSettings()
+    assert limits.items == settings.items_per_request
+    assert limits.nesting == settings.nesting
+    assert limits.body_bytes == settings.body_bytes
+    assert limits.attributes == settings.attributes_per_span
+    assert limits.index == settings.attribute_index
 
 
 def test_items_are_counted_over_all_spans() -> None:

@@ -15,6 +15,7 @@ from adapters.otlp.limits import DecodeLimits, decode_limits
 from adapters.otlp.media import JSON, check_size, media_type
 from adapters.otlp.reader import Origin, SpanReader
 from adapters.otlp.values import integer
+from adapters.shapes.content import nesting_limit
 from adapters.vocabularies.registry import VOCABULARIES
 from monitor.errors import MalformedPayload
 from monitor.model import AgentSpan
@@ -51,10 +52,9 @@ class OtlpDecoder:
         check_size(payload, self.limits)
         attributes = AttributeReader(self.limits, self._reader)
         intake = Intake("span", self.limits.items)
-        if kind == JSON:
-            _JsonSpans(self._reader, attributes, intake).read(payload)
-        else:
-            _ProtobufSpans(self._reader, attributes, intake).read(payload)
+        spans = _JsonSpans if kind == JSON else _ProtobufSpans
+        with nesting_limit(self.limits.nesting):
+            spans(self._reader, attributes, intake).read(payload)
         return intake.decoded(attributes.values.salvaged)
 
 

@@ -57,10 +57,11 @@ class OtlpLogDecoder:
         attributes = AttributeReader(self.limits, self._reader)
         intake = Intake("log record", self.limits.items)
         records = _LogRecords(self._reader, attributes, intake)
-        if kind == JSON:
-            records.read_json(payload)
-        else:
-            records.read_protobuf(payload)
+        with content.nesting_limit(self.limits.nesting):
+            if kind == JSON:
+                records.read_json(payload)
+            else:
+                records.read_protobuf(payload)
         return intake.decoded(attributes.values.salvaged)
 
 

@@ -7,7 +7,9 @@ import json
 import math
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -18,11 +20,13 @@ from monitor.model import ArgumentsState, JsonValue
 _Shape = TypeVar("_Shape")
 
 NESTING: Final = 64
-"""Depth of decoded content; what is deeper is refused with its span."""
+"""Depth of decoded content, unless a decoder was told another one."""
 REPR_CHARACTERS: Final = 16_384
 """A longer Python literal stays text."""
 _CONTAINERS: Final = 50_000
 _ROUNDS: Final = 3
+# Content is decoded far below the decoder that knows the limit, behind ports with no word for it.
+_nesting: Final = ContextVar("nesting", default=NESTING)
 _ABSENT: Final = frozenset({"", "null", "None"})
 _WORDS: Final[dict[str, JsonValue]] = {"true": True, "false": False, "null": None}
 _plain = msgspec.json.Decoder()
@@ -32,6 +36,16 @@ _ESCAPE = re.compile(
     r"|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
     re.DOTALL,
 )
+
+
+@contextmanager
+def nesting_limit(levels: int) -> Iterator[None]:
+    """Within, content that is nested deeper is refused with its span."""
+    before = _nesting.set(levels)
+    try:
+        yield
+    finally:
+        _nesting.reset(before)
 
 
 class Undecodable(ValueError):
@@ -228,9 +242,9 @@ def _as_key(key: Any) -> str:
 
 
 def check_depth(value: JsonValue) -> None:
-    """Raises PayloadTooLarge when lists and objects lie deeper in each other than NESTING."""
+    """Raises PayloadTooLarge when lists and objects lie deeper in each other than the limit."""
     level: Iterable[JsonValue] = (value,)
-    for _ in range(NESTING + 1):
+    for _ in range(_nesting.get() + 1):
         deeper: list[JsonValue] = []
         for item in level:
             if type(item) is dict:
@@ -245,7 +259,8 @@ def check_depth(value: JsonValue) -> None:
 
 def _may_nest(text: str) -> bool:
     """Whether JSON text holds enough brackets to nest beyond the limit at all."""
-    return len(text) > 2 * NESTING and text.count("{") + text.count("[") > NESTING
+    nesting = _nesting.get()
+    return len(text) > 2 * nesting and text.count("{") + text.count("[") > nesting
 
 
 def is_flat(value: dict[str, JsonValue]) -> bool:
