@@ -7,11 +7,12 @@ import os
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+import msgspec
 from tqdm import tqdm
 
 from monitor.errors import InvalidInput
@@ -20,7 +21,7 @@ LINE_BYTES = 64 * 1024 * 1024
 GZIP_MAGIC = b"\x1f\x8b"
 
 
-def lines(path: Path, *, progress: bool = False) -> Iterator[tuple[int, bytes]]:
+def lines(path: Path, *, progress: bool = False) -> Generator[tuple[int, bytes], None, None]:
     """Line numbers from 1 with the non-blank lines, stripped.
 
     With `progress`, a bar over the file's bytes runs on standard error when that is a terminal.
@@ -33,6 +34,36 @@ def lines(path: Path, *, progress: bool = False) -> Iterator[tuple[int, bytes]]:
             bar.update(raw.tell() - bar.n)
             if stripped := line.strip():
                 yield number, stripped
+
+
+def payloads(path: Path, *, progress: bool = False) -> Iterator[tuple[int, bytes]]:
+    """As `lines`, and a file that is one document over many lines, or no text, as one payload.
+
+    A file is lines when its first or second one is a JSON object or list. Raises InvalidInput.
+    """
+    opening: list[tuple[int, bytes]] = []
+    reading = lines(path, progress=progress)
+    for numbered in reading:
+        opening.append(numbered)
+        if _is_json(numbered[1]):
+            yield from opening
+            yield from reading
+            return
+        if len(opening) == 2:
+            break
+    reading.close()
+    if opening:
+        yield 1, read(path)
+
+
+def _is_json(line: bytes) -> bool:
+    """Whether a line is a whole document of its own, and no line of one, such as `{`."""
+    if line[:1] not in (b"{", b"["):
+        return False
+    try:
+        return bool(msgspec.json.decode(line))
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return False
 
 
 def read(path: Path) -> bytes:
