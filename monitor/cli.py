@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from monitor import wiring
+from monitor import chosen, wiring
 from monitor.config import Settings, load
 from monitor.errors import ConfigurationError, InvalidInput, MonitorError
 from monitor.roles import batch, bench, demo, service
@@ -55,7 +55,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _score(arguments: argparse.Namespace) -> int:
     settings = _settings(arguments)
-    evaluate = wiring.dialog_evaluation(settings)
+    evaluate = chosen.dialog_evaluation(settings)
     summary = batch.score(arguments.dialogs, evaluate, arguments.out, progress=True)
     print(summary.text())
     return REFUSED if summary.refused_lines else DONE
@@ -64,10 +64,18 @@ def _score(arguments: argparse.Namespace) -> int:
 def _replay(arguments: argparse.Namespace) -> int:
     settings = _settings(arguments)
     with tempfile.TemporaryDirectory(prefix="agent-monitor-") as folder:
-        parts = wiring.engine(settings, Path(folder) / "replay.sqlite3", durable=False)
+        redaction = chosen.replay_redaction(settings)
+        parts = wiring.engine(
+            settings, Path(folder) / "replay.sqlite3", durable=False, redaction=redaction
+        )
         decoder = wiring.trace_decoder(settings)
         summary = batch.replay(
-            arguments.traces, decoder, parts.engine, arguments.out, progress=True
+            arguments.traces,
+            decoder,
+            parts.engine,
+            arguments.out,
+            progress=True,
+            redact=redaction.spans if redaction else list,
         )
         if arguments.metrics:
             body, _ = parts.render("text/plain")

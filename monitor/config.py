@@ -10,7 +10,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
@@ -60,6 +60,28 @@ class MetricsSettings(Section):
 
     listen: Address = "127.0.0.1:9464"
     insecure: bool = False
+
+
+RedactedKind = Literal[
+    "email", "phone", "card", "iban", "ssn", "national_id", "ip", "jwt", "key", "pem", "secret"
+]
+
+
+class RedactionSettings(Section):
+    """Personal data and secrets, taken out before anything is stored.
+
+    The key comes from `AGENT_MONITOR_REDACTION_KEY`, else from `key_file`.
+    """
+
+    enabled: bool = True
+    kinds: tuple[RedactedKind, ...] = get_args(RedactedKind)
+    patterns: dict[str, str] = Field(default_factory=dict)
+    """Regular expressions of your own by name (capitals), with an upper bound to each repeat."""
+    style: Literal["keyed", "plain"] = "keyed"
+    """`keyed` writes `<EMAIL:7f3a2c>`, which keeps equal values equal. `plain` writes
+    `[REDACTED:EMAIL]`: two different values then compare as the same."""
+    key_file: Path | None = None
+    """Created, readable by its owner only, when it is not there; unset: beside the ledger."""
 
 
 class LedgerSettings(Section):
@@ -214,6 +236,7 @@ class Settings(Section):
     otlp: OtlpSettings = OtlpSettings()
     forward: ForwardSettings = ForwardSettings()
     metrics: MetricsSettings = MetricsSettings()
+    redaction: RedactionSettings = RedactionSettings()
     ledger: LedgerSettings = LedgerSettings()
     conversation: ConversationSettings = ConversationSettings()
     limits: LimitSettings = LimitSettings()

@@ -6,8 +6,9 @@ string, list or object means that the source said so. Times are integer nanoseco
 
 from __future__ import annotations
 
+import re
 from hashlib import blake2b
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
@@ -16,6 +17,10 @@ JsonValue: TypeAlias = Any
 
 SpanKind: TypeAlias = Literal["agent", "model", "tool", "other"]
 ArgumentsState: TypeAlias = Literal["parsed", "raw", "truncated", "absent"]
+
+
+PLACEHOLDER: Final = re.compile(r"<[A-Z][A-Z_]{1,31}:[0-9a-f]{4,32}>|\[REDACTED:[A-Z_]{2,32}\]")
+"""What redaction leaves in a value's place: its kind, and nothing else of it."""
 
 
 class ToolCall(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -97,6 +97,18 @@ class Vocabulary(Protocol):
         ...
 
 
+class Redaction(Protocol):
+    """Takes personal data and secrets out, and puts stable placeholders in. Pure."""
+
+    def spans(self, spans: Sequence[AgentSpan]) -> list[AgentSpan]:
+        """The spans with every string of their content redacted, in their order."""
+        ...
+
+    def document(self, document: JsonValue) -> JsonValue:
+        """A reference or golden dialog redacted alike, so that it can be held against traces."""
+        ...
+
+
 class ReferenceSource(Protocol):
     """Where expected behaviour comes from."""
 

@@ -7,18 +7,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
-
-import msgspec
+from typing import Any
 
 from monitor.backends.jsonl_sink import JsonlSink
-from monitor.backends.vector_store import SqliteVectorStore
-from monitor.backends.wordllama import WordLlamaEncoder
-from monitor.comparison.cache import CachedEncoder
-from monitor.comparison.ladder import Ladder
-from monitor.config import OtlpSettings, ReferenceSettings, Settings, ToolSettings
+from monitor.chosen import (
+    evaluation,
+    service_redaction,
+)
+from monitor.config import OtlpSettings, Settings
 from monitor.entry_points import load_adapter
-from monitor.evaluator import Evaluator
 from monitor.exposition.collector import Collector
 from monitor.exposition.live import LagGauge, Live
 from monitor.exposition.status import status_page
@@ -27,36 +24,15 @@ from monitor.ledger.outbox import Outbox
 from monitor.ledger.spool import Spool
 from monitor.ledger.state import StateStore
 from monitor.ledger.totals import Ledger, LedgerLimits
-from monitor.model import ToolDefinition
 from monitor.pipeline import Pipeline, PipelineLimits
-from monitor.ports import ReferenceSource, Sink, SpanDecoder
-from monitor.references.by_id import ReferenceStore, parse_reference
-from monitor.references.carried import CarriedReference
-from monitor.references.contracts import ToolContracts
-from monitor.references.dialogs import Dialog
-from monitor.references.golden import GoldenStore, parse_golden
-from monitor.references.tools_file import parse_tools
+from monitor.ports import Redaction, Sink, SpanDecoder
 from monitor.roles.embedded import CountingReceiver, Embedded, EmbeddedLimits, Health
 from monitor.roles.engine import Engine, Stores
-from monitor.roles.files import lines, read
 from monitor.roles.pages import Pages
 from monitor.roles.service import Companion, Service
-from monitor.scoring.composition import composition_rule
-from monitor.scoring.thresholds import Thresholds
-from monitor.verdict import Report
 
-Parsed = TypeVar("Parsed")
 Counts = Callable[[], Mapping[str, int]]
 VERSION = importlib.metadata.version("agent-turn-monitor")
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """The evaluator with the parts of it that others look at."""
-
-    evaluator: Evaluator
-    encoder: CachedEncoder | None
-    contracts: ToolContracts
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +54,7 @@ def service(settings: Settings) -> Service:
     companions = [onward] if onward else []
     lag = LagGauge()
     health = Health()
+    redaction = service_redaction(settings)
     parts = engine(
         settings,
         settings.ledger.path,
@@ -88,6 +65,7 @@ def service(settings: Settings) -> Service:
             "fault:sink": parts.engine.sink_failures,
         },
         lag=lag,
+        redaction=redaction,
     )
     embedded = Embedded(
         parts.engine,
@@ -100,6 +78,7 @@ def service(settings: Settings) -> Service:
         parts.stores.spool.bytes,
         lag.observe,
         health,
+        redact=redaction.spans if redaction else list,
     )
     pages = Pages(
         settings.metrics.listen,
@@ -119,9 +98,10 @@ def engine(
     durable: bool,
     counts: Counts = dict,
     lag: LagGauge | None = None,
+    redaction: Redaction | None = None,
 ) -> Parts:
     """An engine that continues from `path`; `durable=False` for files that a run throws away."""
-    chosen = evaluation(settings)
+    chosen = evaluation(settings, redaction)
     sinks: list[Sink] = [JsonlSink(settings.sinks.jsonl)] if settings.sinks.jsonl else []
     database = Database.open(path, durable=durable)
     stores = Stores(
@@ -162,42 +142,6 @@ def engine(
         lambda: status_page(stores.ledger.totals(reader), live()),
         close,
     )
-
-
-def evaluation(settings: Settings) -> Evaluation:
-    """The evaluator with every reference, contract and comparator that the settings name."""
-    encoder = _encoder(settings)
-    comparator = Ladder(encoder=encoder)
-    contracts = _contracts(settings.tools)
-    sources = _sources(settings.references, encoder, comparator, contracts)
-    bars = settings.comparison
-    return Evaluation(
-        Evaluator(
-            sources,
-            contracts,
-            comparator,
-            composition_rule(settings.composition.rule, settings.composition.parameters),
-            Thresholds(bars.threshold, bars.sub_metrics, bars.tools, bars.fields),
-        ),
-        encoder,
-        contracts,
-    )
-
-
-def dialog_evaluation(settings: Settings) -> Callable[[Dialog], Report]:
-    """From a dialog with its own pairs to its report."""
-    evaluator = evaluation(settings).evaluator
-
-    def evaluate(dialog: Dialog) -> Report:
-        return evaluator.evaluate(
-            dialog.conversation,
-            closed=True,
-            revision=1,
-            dialog_id=dialog.reference.reference_id,
-            reference=dialog.reference,
-        )
-
-    return evaluate
 
 
 def checked(settings: Settings) -> Iterator[str]:
@@ -320,60 +264,6 @@ def _edge_counts(parts: Iterable[CountingReceiver | Companion]) -> dict[str, int
             elif kind.startswith(("forward", "reload_failed", "relayed", "passed_over")):
                 found[name] += count
     return dict(found)
-
-
-def _encoder(settings: Settings) -> CachedEncoder | None:
-    embedding = settings.embedding
-    if embedding.backend == "none":
-        return None
-    store = None
-    if embedding.persist_path:
-        store = SqliteVectorStore(embedding.persist_path)
-    return CachedEncoder(WordLlamaEncoder(), embedding.cache_entries, store=store)
-
-
-def _contracts(tools: ToolSettings) -> ToolContracts:
-    definitions = [
-        definition for path in tools.files for definition in parse_tools(read(path), str(path))
-    ]
-    told = dict.fromkeys(tools.writes, True) | dict.fromkeys(tools.reads, False)
-    return ToolContracts([*_marked(definitions, told)])
-
-
-def _marked(
-    definitions: Iterable[ToolDefinition], told: Mapping[str, bool]
-) -> Iterator[ToolDefinition]:
-    """The definitions with what the settings say of writing, and bare ones for the other names."""
-    left = dict(told)
-    for definition in definitions:
-        writes = left.pop(definition.name, definition.writes)
-        yield msgspec.structs.replace(definition, writes=writes)
-    for name, writes in left.items():
-        yield ToolDefinition(name, writes=writes)
-
-
-def _sources(
-    references: ReferenceSettings,
-    encoder: CachedEncoder | None,
-    comparator: Ladder,
-    contracts: ToolContracts,
-) -> list[ReferenceSource]:
-    """What the trace itself carries comes first, then references by id, then golden dialogs."""
-    by_id = ReferenceStore(_parsed(references.by_id, parse_reference))
-    golden = GoldenStore(
-        _parsed(references.golden, parse_golden),
-        encoder,
-        comparator,
-        contracts,
-        references.query_similarity,
-    )
-    return [CarriedReference(), by_id, golden]
-
-
-def _parsed(paths: Iterable[Path], parse: Callable[[bytes, str], Parsed]) -> Iterator[Parsed]:
-    for path in paths:
-        for number, line in lines(path):
-            yield parse(line, f"{path}, line {number}")
 
 
 def _ledger_limits(settings: Settings) -> LedgerLimits:

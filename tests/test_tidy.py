@@ -22,6 +22,7 @@ HOSTS = {
     "backends",
     "roles",
     "config.py",
+    "chosen.py",
     "wiring.py",
     "wiring",
     "entry_points.py",

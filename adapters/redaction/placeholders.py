@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from hashlib import blake2b
 from typing import Final, Literal, TypeAlias
 
@@ -16,7 +15,6 @@ VALUE_DIGITS: Final = 6
 """Enough for the values of one conversation."""
 NAME_DIGITS: Final = 16
 """Enough for all conversations that are ever open together."""
-PLACEHOLDER: Final = re.compile(r"<[A-Z][A-Z_]{1,31}:[0-9a-f]{4,32}>|\[REDACTED:[A-Z_]{2,32}\]")
 
 
 class Placeholders:

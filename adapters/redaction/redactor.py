@@ -20,6 +20,8 @@ from monitor.model import AgentSpan, JsonValue, Message, ToolCall, ToolDefinitio
 T = TypeVar("T")
 
 _TEXTS: Final = ("name", "agent", "release", "model", "system", "error_type", "scope")
+_IDS: Final = frozenset({"conversation_id", "dialog_id"})
+_VALUES: Final = frozenset({"args", "arguments", "result", "variants"})
 KEYS_REMEMBERED: Final = 4096
 KEY_LENGTH: Final = 128
 """Characters of a key that are looked at for what its value is."""
@@ -38,6 +40,16 @@ class _Named(NamedTuple):
 
 
 _NAMELESS: Final = _Named("", None, "")
+
+
+def _opened(text: str) -> JsonValue:
+    """The object or list that a text of JSON holds; None for any other text."""
+    if text[:1] not in ("{", "["):
+        return None
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
 
 
 class Redactor:
@@ -74,7 +86,7 @@ class Redactor:
             ("call", self._call),
             ("result", self.value),
             ("tool_definitions", self._definitions),
-            ("expected", self.value),
+            ("expected", self.document),
         )
 
     def spans(self, spans: Sequence[AgentSpan]) -> list[AgentSpan]:
@@ -119,6 +131,30 @@ class Redactor:
         if isinstance(value, dict | list) and self._is_clean(value):
             return value
         return self._value(value, self._named(key) if key else _NAMELESS)
+
+    def document(self, document: JsonValue) -> JsonValue:
+        """A reference or dialog redacted, so that it can be held against redacted traces.
+
+        Ids of conversations and dialogs are names; arguments and results are values; under all
+        other keys stand texts of their own, as in a trace. JSON inside a text is opened.
+        """
+        if isinstance(document, str):
+            opened = _opened(document)
+            return self.text(document) if opened is None else self.document(opened)
+        return self._part(document)
+
+    def _part(self, part: JsonValue) -> JsonValue:
+        if isinstance(part, dict):
+            clean: dict[str, JsonValue] = {}
+            for key, item in part.items():
+                if key in _IDS and isinstance(item, str):
+                    clean[key] = self.name(item)
+                else:
+                    clean[key] = self.value(item) if key in _VALUES else self._part(item)
+            return clean
+        if isinstance(part, list):
+            return [self._part(item) for item in part]
+        return self.text(part) if isinstance(part, str) else part
 
     def __repr__(self) -> str:
         return "Redactor()"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from adapters.redaction.hits import Hit
-from adapters.redaction.placeholders import PLACEHOLDER
+from monitor.model import PLACEHOLDER
 
 _PASSWORDS: Final = (
     "password", "passwd", "passphrase", "passcode", "passwort", "pwd", "kennwort", "contraseña",

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from monitor.codec import encode_spans, report_line
 from monitor.errors import MonitorError
+from monitor.model import AgentSpan
 from monitor.ports import SpanDecoder
 from monitor.references.dialogs import Dialog, parse_dialog
 from monitor.roles.engine import Batch, Engine
@@ -94,16 +95,17 @@ def replay(
     out: Path,
     *,
     progress: bool,
+    redact: Callable[[Sequence[AgentSpan]], Sequence[AgentSpan]] = list,
 ) -> Summary:
     """The traces through the service's own path; one line per conversation, in order of its id.
 
     Trace files carry no arrival times, so all spans arrive at one instant and everything closes at
-    the end of the last file.
+    the end of the last file. `redact` sees all spans first; the default keeps them as they are.
     """
     summary = Summary()
     final: dict[str, Report] = {}
     for path in traces:
-        for batches in _batches(path, decoder, summary, progress=progress):
+        for batches in _batches(path, decoder, summary, redact, progress=progress):
             engine.accept(batches, 0.0)
             while engine.work(0.0, ROWS):
                 pass
@@ -122,7 +124,12 @@ def _keep(final: dict[str, Report], made: Sequence[tuple[float, Report]]) -> Non
 
 
 def _batches(
-    path: Path, decoder: SpanDecoder, summary: Summary, *, progress: bool
+    path: Path,
+    decoder: SpanDecoder,
+    summary: Summary,
+    redact: Callable[[Sequence[AgentSpan]], Sequence[AgentSpan]],
+    *,
+    progress: bool,
 ) -> Iterator[list[Batch]]:
     batches: list[Batch] = []
     for number, line in lines(path, progress=progress):
@@ -133,7 +140,8 @@ def _batches(
             summary.refuse(f"{path}, line {number}", error)
             continue
         summary.refused_spans += len(decoded.rejections)
-        batches.append(Batch(decoded.spans, encode_spans(decoded.spans)))
+        spans = redact(decoded.spans)
+        batches.append(Batch(spans, encode_spans(spans)))
         if len(batches) >= COMMIT_LINES:
             yield batches
             batches = []

@@ -20,6 +20,7 @@ from typing import Protocol
 
 from monitor.codec import encode_spans
 from monitor.errors import LedgerError, MonitorError, Overloaded
+from monitor.model import AgentSpan
 from monitor.ports import Decoded, Receiver
 from monitor.roles.engine import Batch, Engine
 
@@ -100,14 +101,20 @@ class Embedded:
         lag: Callable[[float], None],
         health: Health,
         clock: Callable[[], float] = time.time,
+        redact: Callable[[Sequence[AgentSpan]], Sequence[AgentSpan]] = list,
     ) -> None:
-        """`spool_bytes` tells how much waits to be scored; `lag` takes that of each report."""
+        """`spool_bytes` tells how much waits to be scored; `lag` takes that of each report.
+
+        `redact` sees all spans before they are queued or stored; the default keeps them as they
+        are.
+        """
         self._engine = engine
         self._receivers = tuple(receivers)
         self._limits = limits
         self._spool_bytes = spool_bytes
         self._lag = lag
         self._clock = clock
+        self._redact = redact
         self._queue: queue.SimpleQueue[Pending] = queue.SimpleQueue()
         self._in_flight = 0
         self._stopping = threading.Event()
@@ -143,7 +150,8 @@ class Embedded:
             raise Overloaded("the monitor is at its limit; send again later", RETRY_AFTER_S)
         loop = asyncio.get_running_loop()
         rejections = Counter(rejection.why for rejection in decoded.rejections)
-        batch = Batch(decoded.spans, encode_spans(decoded.spans), dict(rejections))
+        spans = self._redact(decoded.spans)
+        batch = Batch(spans, encode_spans(spans), dict(rejections))
         pending = Pending(batch, payload_bytes, loop.create_future(), loop)
         self._in_flight += payload_bytes
         self._queue.put(pending)

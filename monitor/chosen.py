@@ -1,0 +1,165 @@
+"""The evaluator and the redaction that the settings name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from monitor.backends.vector_store import SqliteVectorStore
+from monitor.backends.wordllama import WordLlamaEncoder
+from monitor.comparison.cache import CachedEncoder
+from monitor.comparison.ladder import Ladder
+from monitor.config import RedactionSettings, ReferenceSettings, Settings, ToolSettings
+from monitor.entry_points import load_adapter
+from monitor.evaluator import Evaluator
+from monitor.model import JsonValue, ToolDefinition
+from monitor.ports import Redaction, ReferenceSource
+from monitor.references.by_id import ReferenceStore, parse_reference
+from monitor.references.carried import CarriedReference
+from monitor.references.contracts import ToolContracts
+from monitor.references.dialogs import Dialog
+from monitor.references.documents import decoded
+from monitor.references.golden import GoldenStore, parse_golden
+from monitor.references.tools_file import parse_tools
+from monitor.roles.files import lines, read
+from monitor.roles.redaction_key import replay_key, service_key
+from monitor.scoring.composition import composition_rule
+from monitor.scoring.thresholds import Thresholds
+from monitor.verdict import Report
+
+Parsed = TypeVar("Parsed")
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The evaluator with the parts of it that others look at."""
+
+    evaluator: Evaluator
+    encoder: CachedEncoder | None
+    contracts: ToolContracts
+
+
+def evaluation(settings: Settings, redaction: Redaction | None = None) -> Evaluation:
+    """The evaluator with every reference, contract and comparator that the settings name.
+
+    References are redacted like the traces that they are held against.
+    """
+    encoder = _encoder(settings)
+    comparator = Ladder(encoder=encoder)
+    contracts = _contracts(settings.tools)
+    sources = _sources(settings.references, encoder, comparator, contracts, redaction)
+    bars = settings.comparison
+    return Evaluation(
+        Evaluator(
+            sources,
+            contracts,
+            comparator,
+            composition_rule(settings.composition.rule, settings.composition.parameters),
+            Thresholds(bars.threshold, bars.sub_metrics, bars.tools, bars.fields),
+        ),
+        encoder,
+        contracts,
+    )
+
+
+def dialog_evaluation(settings: Settings) -> Callable[[Dialog], Report]:
+    """From a dialog with its own pairs to its report."""
+    evaluator = evaluation(settings).evaluator
+
+    def evaluate(dialog: Dialog) -> Report:
+        return evaluator.evaluate(
+            dialog.conversation,
+            closed=True,
+            revision=1,
+            dialog_id=dialog.reference.reference_id,
+            reference=dialog.reference,
+        )
+
+    return evaluate
+
+
+def service_redaction(settings: Settings) -> Redaction | None:
+    """Redaction under the deployment's own key; None when it is switched off."""
+    chosen = settings.redaction
+    beside = settings.ledger.path.with_name(f"{settings.ledger.path.name}.key")
+    return _redaction(chosen, lambda: service_key(os.environ, chosen.key_file or beside))
+
+
+def replay_redaction(settings: Settings) -> Redaction | None:
+    """Redaction for commands whose results must be the same each time."""
+    return _redaction(settings.redaction, lambda: replay_key(os.environ))
+
+
+def _redaction(chosen: RedactionSettings, key: Callable[[], bytes]) -> Redaction | None:
+    if not chosen.enabled:
+        return None
+    redaction: Redaction = load_adapter("redaction")(
+        key(), kinds=chosen.kinds, patterns=chosen.patterns, style=chosen.style
+    )
+    return redaction
+
+
+def _encoder(settings: Settings) -> CachedEncoder | None:
+    embedding = settings.embedding
+    if embedding.backend == "none":
+        return None
+    store = None
+    if embedding.persist_path:
+        store = SqliteVectorStore(embedding.persist_path)
+    return CachedEncoder(WordLlamaEncoder(), embedding.cache_entries, store=store)
+
+
+def _contracts(tools: ToolSettings) -> ToolContracts:
+    definitions = [
+        definition for path in tools.files for definition in parse_tools(read(path), str(path))
+    ]
+    told = dict.fromkeys(tools.writes, True) | dict.fromkeys(tools.reads, False)
+    return ToolContracts([*_marked(definitions, told)])
+
+
+def _marked(
+    definitions: Iterable[ToolDefinition], told: Mapping[str, bool]
+) -> Iterator[ToolDefinition]:
+    """The definitions with what the settings say of writing, and bare ones for the other names."""
+    left = dict(told)
+    for definition in definitions:
+        writes = left.pop(definition.name, definition.writes)
+        yield msgspec.structs.replace(definition, writes=writes)
+    for name, writes in left.items():
+        yield ToolDefinition(name, writes=writes)
+
+
+def _sources(
+    references: ReferenceSettings,
+    encoder: CachedEncoder | None,
+    comparator: Ladder,
+    contracts: ToolContracts,
+    redaction: Redaction | None,
+) -> list[ReferenceSource]:
+    """What the trace itself carries comes first, then references by id, then golden dialogs."""
+    by_id = ReferenceStore(_parsed(references.by_id, parse_reference, redaction))
+    golden = GoldenStore(
+        _parsed(references.golden, parse_golden, redaction),
+        encoder,
+        comparator,
+        contracts,
+        references.query_similarity,
+    )
+    return [CarriedReference(), by_id, golden]
+
+
+def _parsed(
+    paths: Iterable[Path],
+    parse: Callable[[JsonValue, str], Parsed],
+    redaction: Redaction | None,
+) -> Iterator[Parsed]:
+    for path in paths:
+        for number, line in lines(path):
+            where = f"{path}, line {number}"
+            document = decoded(line, where)
+            yield parse(redaction.document(document) if redaction else document, where)
