@@ -28,12 +28,13 @@ def inspect(
     decoders: Sequence[SpanDecoder],
     evaluate: Evaluate,
     build: Callable[[Evaluate], Pipeline],
+    redact: Callable[[Sequence[AgentSpan]], Sequence[AgentSpan]] = list,
 ) -> Seen:
     """Everything in the files, whichever of the decoders reads a payload first.
 
     Files belong together: a conversation may be spread over them. `build` makes an empty pipeline,
-    so that what is shown is what the service would make of the same spans. Raises InvalidInput
-    for a file that cannot be opened.
+    so that what is shown is what the service would make of the same spans. `redact` sees them
+    first. Raises InvalidInput for a file that cannot be opened.
     """
     kept: dict[str, tuple[Conversation, Report]] = {}
 
@@ -50,8 +51,9 @@ def inspect(
         for number, payload in payloads(path):
             where = f"{path.name}, payload {number}"
             found = _decoded(payload, decoders, refused, where)
-            spans += found.spans
-            effects = effects.plus(Effects(counts=pipeline.observe(found.spans, 0.0).counts))
+            read = redact(found.spans)
+            spans += read
+            effects = effects.plus(Effects(counts=pipeline.observe(read, 0.0).counts))
             for why, message in found.rejections:
                 refused[f"{why}: {message}"] += 1
     effects = effects.plus(Effects(counts=pipeline.flush(0.0).counts))

@@ -14,6 +14,7 @@ from monitor.roles.inspection import WHYS, Seen, SeenConversation, SeenExchange,
 TEXT_CHARACTERS: Final = 200
 NAME_CHARACTERS: Final = 100
 _LISTED: Final = 10
+_NOT_CAPTURED: Final = {"content missing", "arguments not captured"}
 _ACTING: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
@@ -121,7 +122,9 @@ def _verdict(turn: SeenTurn) -> str:
         origin = f", inherited from turn {turn.inherited_from}" if turn.inherited_from else ""
         return f"fail, by {turn.basis}: {turn.reason}{field}{origin}"
     why = WHYS.get(turn.why, turn.why) if turn.why is not None else None  # type: ignore[call-overload]
-    return f"unscored: {why or 'not looked at'}"
+    missing = turn.why != "content_missing" and _NOT_CAPTURED & set(turn.flags)
+    more = f"; and {WHYS['content_missing']}" if missing else ""
+    return f"unscored: {why or 'not looked at'}{more}"
 
 
 def _listed(title: str, items: tuple[str, ...]) -> Iterator[str]:
