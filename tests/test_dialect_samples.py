@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from assembly_builders import story
+from assembly_builders import conversations, story
 from otlp_building import JSON, body, span
 from telling import conversations_of, decoded, flat_export, told
 
@@ -36,6 +36,11 @@ CAPTURED = {
     "google_adk_2.13_v1": ("google_adk_2.13_v1",),
     "google_adk_2.13_v2": ("google_adk_2.13_v2",),
     "google_adk_2.13_content_off": ("google_adk_2.13_content_off",),
+    "ai_sdk_5_generate": ("ai_sdk_5_generate",),
+    "ai_sdk_5_stream": ("ai_sdk_5_stream",),
+    "ai_sdk_7_generate": ("ai_sdk_7_generate",),
+    "langsmith_0.15_langgraph": ("langsmith_0.15_langgraph",),
+    "logfire_4.16_clients": ("logfire_4.16_clients",),
 }
 QUERIES = (
     "What is the weather in Paris and London?",
@@ -68,6 +73,17 @@ def captured(name: str) -> list[AgentSpan]:
     return decoded(*[gzip.decompress(path.read_bytes()) for path in paths])
 
 
+def understood(name: str) -> list[Conversation]:
+    """What the pipeline makes of a capture; assembly alone where nothing names a conversation.
+
+    How such traces are put together is tested where it is done.
+    """
+    spans = captured(name)
+    if any(span.conversation_id for span in spans):
+        return conversations_of(spans)
+    return sorted(conversations(spans).values(), key=lambda found: found.turns[0].start_ns)
+
+
 def actions(conversation: Conversation) -> list[ActionTurn]:
     return [turn for turn in conversation.turns if isinstance(turn, ActionTurn)]
 
@@ -78,7 +94,7 @@ def replies(conversation: Conversation) -> list[ResponseTurn]:
 
 @pytest.mark.parametrize("name", CAPTURED)
 def test_a_capture_is_understood_as_its_golden_file_shows(name: str) -> None:
-    text = told(conversations_of(captured(name)))
+    text = told(understood(name))
     golden = DATA / "golden" / f"{name}.txt"
     if os.environ.get("REWRITE_GOLDEN"):
         golden.write_text(text, encoding="utf-8")
@@ -248,7 +264,7 @@ def test_later_formats_of_pydantic_ai_read_alike(name: str) -> None:
 
 
 def test_the_first_format_of_pydantic_ai_has_no_conversation() -> None:
-    found = conversations_of(captured("pydantic_ai_0.8_fmt1"))
+    found = understood("pydantic_ai_0.8_fmt1")
     assert [conversation.synthetic_id for conversation in found] == [True] * 3
     assert [conversation.queries for conversation in found] == [(query,) for query in QUERIES]
     assert [line[2:] for conversation in found for line in story(conversation)] == [
@@ -325,3 +341,56 @@ def test_a_decorated_function_frames_its_turn() -> None:
     ]
     # What was read from the cache is a part of the 10 tokens of each of five calls.
     assert conversation.usage == Usage(50, 25)
+
+
+@pytest.mark.parametrize("name", ["ai_sdk_5_generate", "ai_sdk_5_stream"])
+def test_the_outer_span_of_the_ai_sdk_is_no_second_call(name: str) -> None:
+    (conversation,) = conversations_of(captured(name))
+    assert conversation.conversation_id == "sess-v"
+    assert conversation.queries == QUERIES
+    assert [line.replace("14.0}", "14}") for line in [*SHORT, '2 "Bye!"']] == story(conversation)
+    # Five calls of 10 and 5 tokens; the outer spans repeat their sums.
+    assert conversation.usage == Usage(50, 25)
+    assert conversation.system == "You are a weather assistant."
+
+
+def test_the_newer_tracer_of_the_ai_sdk_names_no_conversation() -> None:
+    found = understood("ai_sdk_7_generate")
+    assert [conversation.queries for conversation in found] == [(query,) for query in QUERIES]
+    assert [conversation.usage for conversation in found] == [
+        Usage(20, 10),
+        Usage(20, 10),
+        Usage(10, 5),
+    ]
+    assert {conversation.agent for c in found for conversation in c.turns} == {"weather"}
+
+
+def test_an_interrupted_graph_is_one_turn_without_an_error() -> None:
+    spans = captured("langsmith_0.15_langgraph")
+    assert len({span.trace_id for span in spans}) == 5
+    (conversation,) = conversations_of(spans)
+    assert (conversation.conversation_id, conversation.model) == ("th-1", "scripted-1")
+    assert conversation.queries == (QUERIES[0], QUERIES[1], "Pay 5 please", "Thanks!")
+    assert story(conversation) == [
+        *SHORT,
+        '2 pay {"amount":5} -> "paid yes"',
+        '2 "Paid."',
+        '3 "Bye!"',
+    ]
+    assert not any(turn.error_type for turn in actions(conversation))
+    assert conversation.usage == Usage(70, 35)
+
+
+def test_requests_and_streams_of_logfires_clients_are_calls() -> None:
+    weather, stream, oslo = understood("logfire_4.16_clients")
+    assert story(weather)[-1] == '0 "Paris: 18.5C. London: 14.0C."'
+    assert [turn.call.arguments for turn in actions(weather)] == [
+        {"city": "Paris"},
+        {"city": "London"},
+    ]
+    # The request of a stream and the log behind it are one call.
+    assert story(stream) == ['0 "Bye!"']
+    # Anthropic's arguments stand inside `input`, and its calls lose their ids.
+    (made,) = actions(oslo)
+    assert made.call == ToolCall("get_weather", {"city": "Oslo"})
+    assert (made.result, oslo.system, oslo.usage) == ("sunny", "Be brief.", Usage(20, 10))
