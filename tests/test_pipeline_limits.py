@@ -90,7 +90,12 @@ def test_traces_per_conversation():
     monitor = pipeline(traces_per_conversation=2)
     monitor.observe(chat("a") + chat("b") + chat("c"), 0.0)
     effects = monitor.tick(10.0)
-    assert effects.counts == {"attached": 2, "dropped:traces_per_conversation": 1}
+    assert effects.counts == {
+        "attached": 3,
+        "quarantine:traces_per_conversation": 1,
+        "quarantine:traces": 1,
+    }
+    assert sorted(report.conversation_id for report in effects.reports) == ["c", "c1"]
 
 
 def test_text_per_conversation_cuts_the_oldest_traces_and_keeps_their_turns():

@@ -13,7 +13,9 @@ from monitor.assembly.turns import TraceTurns
 from monitor.codec import encode_report
 from monitor.pipeline.cache import Live, LiveConversations
 from monitor.pipeline.deadlines import Deadlines
+from monitor.pipeline.identity import Identities, Move
 from monitor.pipeline.limits import PipelineLimits
+from monitor.pipeline.quarantine import Quarantine
 from monitor.pipeline.shelf import ConversationRecord, Shelf
 from monitor.pipeline.traces import ClosedTrace, TraceStage
 from monitor.pipeline.trimming import trimmed
@@ -34,6 +36,8 @@ class ConversationStage:
         self._shelf = shelf
         self._traces = traces
         self._limits = limits
+        self._quarantine = Quarantine(shelf, limits)
+        self._identities = Identities(shelf, self._quarantine, limits)
         self._live = LiveConversations(shelf, limits.cache_bytes, keep_turns=limits.keep_turns)
         self._due: dict[str, float] = {}
         self._raised: dict[str, None] = {}
@@ -48,16 +52,19 @@ class ConversationStage:
 
     def attach(self, closed: ClosedTrace, counts: Counter[str]) -> None:
         """Take a complete trace in, in place of what was known of it before."""
+        moves = self._identities.place(closed, counts)
         for name in closed.left:
             self._detach(name, closed.trace_id)
         counts["dropped:no_agent"] += closed.unclaimed
         taken = [self._take(closed, name, counts) for name in closed.turns]
         if taken and not any(taken):
-            self._traces.forget(closed.trace_id, remember=True)
+            self._give_up(closed.trace_id, remember=True)
+        for move in moves:
+            self._move(move)
 
     def touch(self, conversation_id: str, now: float) -> None:
         """A span that names the conversation came: it is not idle."""
-        if conversation_id not in self._due:
+        if conversation_id not in self._due or conversation_id in self._quarantine:
             return
         live = self._live.find(conversation_id)
         if live is not None and live.record.phase == "open" and now > live.record.seen_at:
@@ -108,7 +115,7 @@ class ConversationStage:
 
     def _take(self, closed: ClosedTrace, name: str, counts: Counter[str]) -> bool:
         trace_id, fresh = closed.trace_id, closed.fresh[name]
-        live = self._live.find(name) or self._begin(name, closed)
+        live = self._live.find(name) or self._begin(name, closed.opened_at, closed.seen_at)
         record = live.record
         if record.phase == "gone" and self._is_another_life(record, closed):
             self._revive(record, closed)
@@ -126,6 +133,7 @@ class ConversationStage:
         turns = closed.turns[name]
         if not closed.again:
             counts["skew"] += turns.skewed
+            record.turns += sum([len(part.turns) for part in turns.parts])
         record.traces[trace_id] = (closed.start_ns, closed.stored_bytes)
         record.seen_at = max(record.seen_at, closed.seen_at)
         record.synthetic = name in closed.synthetic
@@ -133,10 +141,11 @@ class ConversationStage:
         self._raised[name] = None
         self._schedule(live)
         self._trim(live, counts)
+        self._quarantine.watch(record, counts)
         return True
 
-    def _begin(self, name: str, closed: ClosedTrace) -> Live:
-        record = ConversationRecord(name, opened_at=closed.opened_at, seen_at=closed.seen_at)
+    def _begin(self, name: str, opened_at: float, seen_at: float) -> Live:
+        record = ConversationRecord(name, opened_at=opened_at, seen_at=seen_at)
         self.open_conversations += 1
         live = self._live.add(record)
         self._schedule(live)
@@ -153,7 +162,7 @@ class ConversationStage:
             self._traces.forget_remembered(trace_id)
         record.former, record.traces = list(record.traces), {}
         record.phase, record.revision, record.digest, record.trimmed = "open", 0, b"", []
-        record.opened_at, record.seen_at = closed.opened_at, closed.seen_at
+        record.opened_at, record.seen_at, record.turns = closed.opened_at, closed.seen_at, 0
         self._gone.pop(record.conversation_id, None)
         self.open_conversations += 1
 
@@ -165,6 +174,26 @@ class ConversationStage:
         self._live.drop_turns(live, trace_id)
         self._live.changed(live)
         self._raised[name] = None
+
+    def _move(self, move: Move) -> None:
+        """Take a trace from one conversation to another, as it was told when it closed."""
+        live = self._live.find(move.former)
+        if live is None or move.trace_id not in live.record.traces or live.record.phase == "gone":
+            return
+        former, turns = live.record, self._turns(live, move.trace_id)
+        kept, trimmed = former.traces[move.trace_id], move.trace_id in former.trimmed
+        opened_at, seen_at = self._traces.times(move.trace_id)
+        self._detach(move.former, move.trace_id)
+        live = self._live.find(move.conversation_id)
+        live = live or self._begin(move.conversation_id, opened_at, seen_at)
+        record = live.record
+        record.traces[move.trace_id] = kept
+        record.trimmed += [move.trace_id] if trimmed else []
+        record.seen_at = max(record.seen_at, seen_at)
+        record.synthetic = True
+        self._live.put_turns(live, move.trace_id, turns)
+        self._raised[move.conversation_id] = None
+        self._schedule(live)
 
     def _report(self, live: Live, counts: Counter[str]) -> list[Report]:
         record = live.record
@@ -196,7 +225,8 @@ class ConversationStage:
     def _turns(self, live: Live, trace_id: str) -> TraceTurns:
         turns = self._live.turns(live, trace_id)
         if turns is None:
-            turns = self._traces.turns(trace_id, live.record.conversation_id)
+            own = self._identities.own(trace_id, live.record.conversation_id)
+            turns = self._traces.turns(trace_id, own)
             self._live.put_turns(live, trace_id, turns)
         return turns
 
@@ -219,7 +249,7 @@ class ConversationStage:
             record.trimmed.append(trace_id)
             record.traces[trace_id] = (start_ns, cut.stored_bytes)
             for name, turns in cut.turns.items():
-                part = self._live.find(name)
+                part = self._live.find(self._identities.conversation(trace_id, name))
                 if part is not None:
                     self._live.put_turns(part, trace_id, turns)
             counts["trimmed_traces"] += 1
@@ -251,8 +281,9 @@ class ConversationStage:
         record.phase, record.unreported = "gone", 0
         for trace_id in record.traces:
             self._live.drop_turns(live, trace_id)
+            self._identities.let_go(trace_id)
             if self._all_gone(trace_id):
-                self._traces.forget(trace_id, remember=True)
+                self._give_up(trace_id, remember=True)
         self._schedule(live)
         self._gone[record.conversation_id] = None
         while len(self._gone) > self._limits.remembered_conversations:
@@ -267,16 +298,20 @@ class ConversationStage:
             self.open_conversations -= 1
         for trace_id in record.traces:
             if self._all_gone(trace_id):
-                self._traces.forget(trace_id, remember=False)
+                self._give_up(trace_id, remember=False)
         for trace_id in record.former:
             self._traces.forget_remembered(trace_id)
         self._gone.pop(name, None)
         self._due.pop(name, None)
         self._live.remove(name)
 
+    def _give_up(self, trace_id: str, *, remember: bool) -> None:
+        self._traces.forget(trace_id, remember=remember)
+        self._identities.forget(trace_id)
+
     def _all_gone(self, trace_id: str) -> bool:
         for name in self._traces.conversations(trace_id):
-            live = self._live.find(name)
+            live = self._live.find(self._identities.conversation(trace_id, name))
             if live is not None and live.record.phase != "gone":
                 return False
         return True

@@ -32,7 +32,16 @@ class PipelineLimits(msgspec.Struct, frozen=True):
     text_per_conversation_bytes: int = MIB
     """Beyond it, text of the oldest traces is cut and marked: `trimmed_traces`."""
     traces_per_conversation: int = 2_000
-    """`dropped:traces_per_conversation` beyond it: a constant id names no conversation."""
+    """From then on the id is in quarantine: a constant names no conversation. One that no id
+    names drops what comes beyond it: `dropped:traces_per_conversation`."""
+    turns_per_hour: int = 3_600
+    """Of one conversation, on average over its life or the first hour; beyond it, quarantine."""
+    quarantine_s: float = 3_600.0
+    """For so long no trace may name an id in quarantine, before it counts again."""
+    quarantined_ids: int = 10_000
+    """Beyond it, the id in quarantine longest is let out: `quarantine:let_out`."""
+    stitched_traces: int = 50_000
+    """Traces without an id that a later one may continue; the oldest goes first: `unstitched`."""
     open_traces: int = 20_000
     """Beyond it, the trace next in line is closed: `early:open_traces`."""
     open_bytes: int = 96 * MIB

@@ -7,6 +7,7 @@ from typing import Final, Literal, TypeVar
 
 import msgspec
 
+from monitor.assembly.stitching import Footprint
 from monitor.assembly.turns import TraceTurns
 from monitor.codec import VERSION, decode_spans, encode_rows, reader_of, seal, unseal
 from monitor.errors import DamagedState
@@ -17,6 +18,8 @@ T = TypeVar("T")
 CONVERSATION: Final = "c:"
 OPEN_TRACE: Final = "o:"
 PIECE: Final = "p:"
+PLACED: Final = "i:"
+QUARANTINED: Final = "q:"
 TRACE: Final = "t:"
 TURNS: Final = "u:"
 
@@ -44,6 +47,8 @@ class ConversationRecord(msgspec.Struct, array_like=True):
     trimmed: list[str] = []
     former: list[str] = []
     """Traces of the conversation's life before this one."""
+    turns: int = 0
+    """Turns that its traces brought when they first came."""
 
 
 class OpenTraceRecord(msgspec.Struct, array_like=True):
@@ -66,6 +71,19 @@ class TraceRecord(msgspec.Struct, array_like=True):
     def remembered(self) -> bool:
         """Whether the spans are given up."""
         return memoryview(self.spans).nbytes == 1
+
+
+class PlacedRecord(msgspec.Struct, array_like=True):
+    """Where a closed trace stands whose own ids do not say it."""
+
+    names: dict[str, str] = {}
+    """Conversations by the names that the trace has for them, where these differ."""
+    own: str = ""
+    """The name of the part that may continue another trace, or be continued."""
+    footprint: Footprint | None = None
+    """Of that part; None once nothing can continue it."""
+    parent: str | None = None
+    root: str = ""
 
 
 class Shelf:
@@ -134,6 +152,37 @@ class Shelf:
         """Forget the record."""
         self._drop(TRACE + trace_id)
 
+    def placement(self, trace_id: str) -> PlacedRecord | None:
+        """Where the trace stands, if its own ids do not say it."""
+        return self._read(b"I", PLACED + trace_id, _PLACED)
+
+    def keep_placement(self, trace_id: str, record: PlacedRecord) -> None:
+        """Put the record."""
+        self._changed[PLACED + trace_id] = seal(b"I", record)
+
+    def drop_placement(self, trace_id: str) -> None:
+        """Forget the record."""
+        self._drop(PLACED + trace_id)
+
+    def placements(self) -> list[str]:
+        """The traces that had such a record when the shelf was built, sorted."""
+        return self._at_start[PLACED]
+
+    def quarantined(self) -> Iterator[tuple[str, float]]:
+        """The ids in quarantine when the shelf was built, sorted, and when each was last seen."""
+        for name in self._at_start[QUARANTINED]:
+            seen_at = self._read(b"Q", QUARANTINED + name, _QUARANTINED)
+            if seen_at is not None:
+                yield name, seen_at
+
+    def keep_quarantined(self, name: str, seen_at: float) -> None:
+        """Put an id in quarantine."""
+        self._changed[QUARANTINED + name] = seal(b"Q", seen_at)
+
+    def drop_quarantined(self, name: str) -> None:
+        """Take an id out of quarantine."""
+        self._drop(QUARANTINED + name)
+
     def turns(self, trace_id: str, conversation_id: str) -> TraceTurns | None:
         """What a closed trace tells of a conversation, if it is kept."""
         return self._read(b"U", f"{TURNS}{trace_id}:{conversation_id}", _TURNS)
@@ -177,7 +226,9 @@ class Shelf:
     def _read_keys(self) -> None:
         # Most look-ups are for traces that are new; a hash answers these without the store.
         self._known: set[int] = set()
-        self._at_start: dict[str, list[str]] = {CONVERSATION: [], OPEN_TRACE: []}
+        self._at_start: dict[str, list[str]] = {
+            kind: [] for kind in (CONVERSATION, OPEN_TRACE, PLACED, QUARANTINED)
+        }
         for key in self._store:
             self._known.add(hash(key))
             if key[:2] in self._at_start:
@@ -207,6 +258,8 @@ class Shelf:
 
 
 _CONVERSATIONS: Final = {VERSION: reader_of(ConversationRecord)}
+_PLACED: Final = {VERSION: reader_of(PlacedRecord)}
+_QUARANTINED: Final = {VERSION: reader_of(float)}
 _OPEN_TRACES: Final = {VERSION: reader_of(OpenTraceRecord)}
 _TRACES: Final = {VERSION: reader_of(TraceRecord)}
 _TURNS: Final = {VERSION: reader_of(TraceTurns)}

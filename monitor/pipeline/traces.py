@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from monitor.assembly.segments import Segment, segments_of
@@ -26,6 +26,7 @@ class ClosedTrace:
         self, trace_id: str, segments: tuple[Segment, ...], times: tuple[float, float]
     ) -> None:
         self.trace_id = trace_id
+        self.segments = segments
         self.turns = {part.conversation_id: trace_turns(part) for part in segments}
         """What the trace tells, by conversation."""
         self.synthetic = {part.conversation_id for part in segments if part.synthetic}
@@ -40,7 +41,17 @@ class ClosedTrace:
         """Conversations that the trace was part of at its last close, and no longer is."""
         self.again = False
         """The trace was closed before."""
+        self.before: tuple[str, ...] = ()
+        """The trace's own names at its last close."""
         self.stored_bytes = 0
+
+    def rename(self, former: Mapping[str, str], names: Mapping[str, str]) -> None:
+        """Take other names for conversations than the trace has; `former` are its last ones."""
+        self.turns = {names.get(own, own): turns for own, turns in self.turns.items()}
+        self.fresh = {names.get(own, own): count for own, count in self.fresh.items()}
+        self.synthetic = {names.get(own, own) for own in self.synthetic}
+        before = [former.get(own, own) for own in self.before]
+        self.left = tuple([name for name in before if name not in self.turns])
 
 
 class TraceStage:
@@ -149,6 +160,11 @@ class TraceStage:
         record = self._shelf.trace(trace_id)
         return record.conversations if record is not None else ()
 
+    def times(self, trace_id: str) -> tuple[float, float]:
+        """When the first and the last of a closed trace's spans came."""
+        record = self._shelf.trace(trace_id)
+        return (record.opened_at, record.seen_at) if record is not None else (0.0, 0.0)
+
     def _find(self, trace_id: str, now: float) -> OpenTrace | None:
         """The trace, opened if need be; None when all that comes for it is late."""
         trace = self._open.get(trace_id) or self._dormant.get(trace_id)
@@ -204,6 +220,7 @@ class TraceStage:
                 fresh += left.pop(span.span_id, 0)
             closed.fresh[segment.conversation_id] = fresh
         closed.unclaimed = sum(left.values())
+        closed.before = trace.conversations
         closed.again = bool(trace.conversations)
         names = tuple(closed.turns)
         closed.left = tuple([name for name in trace.conversations if name not in names])
