@@ -80,7 +80,7 @@ def test_a_choice_that_is_plain_text_is_the_answer() -> None:
 
 
 def test_events_without_content_leave_it_unknown() -> None:
-    bare = [
+    bare: list[tuple[str, dict[str, Any]]] = [
         ("gen_ai.user.message", {"gen_ai.system": "openai"}),
         ("gen_ai.choice", {"index": 0, "finish_reason": "stop", "message": {"role": "assistant"}}),
     ]

@@ -334,7 +334,7 @@ def test_a_message_that_says_it_failed_is_an_error() -> None:
 
 
 def test_an_exception_without_a_result_is_an_error() -> None:
-    events = (("exception", {}),)
+    events: tuple[Any, ...] = (("exception", {}),)
     assert read("TOOL", {"tool.name": "look"}, events=events).error_type == "error"
     answered = {"tool.name": "look", "output.value": "sunny"}
     assert read("TOOL", answered, events=events).error_type is None
