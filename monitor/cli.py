@@ -17,11 +17,14 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from monitor import chosen, wiring
 from monitor.config import Settings, load
 from monitor.errors import ConfigurationError, InvalidInput, MonitorError
 from monitor.roles import batch, bench, demo, service
 from monitor.roles.files import replacing
+from monitor.roles.inspect_text import lines_of
 
 DONE, REFUSED, USAGE, FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -68,10 +71,10 @@ def _replay(arguments: argparse.Namespace) -> int:
         parts = wiring.engine(
             settings, Path(folder) / "replay.sqlite3", durable=False, redaction=redaction
         )
-        decoder = wiring.trace_decoder(settings)
+        decoders = wiring.file_decoders(settings, arguments.format, arguments.mapping)
         summary = batch.replay(
             arguments.traces,
-            decoder,
+            decoders[0],
             parts.engine,
             arguments.out,
             progress=True,
@@ -84,6 +87,17 @@ def _replay(arguments: argparse.Namespace) -> int:
         parts.close()
     print(summary.text())
     return REFUSED if summary.refused_lines or summary.refused_spans else DONE
+
+
+def _inspect(arguments: argparse.Namespace) -> int:
+    settings = _settings(arguments)
+    seen = wiring.inspected(settings, arguments.files, arguments.format, arguments.mapping)
+    if arguments.json:
+        print(msgspec.json.encode(seen).decode())
+    else:
+        for line in lines_of(seen):
+            print(line)
+    return REFUSED if seen.refused else DONE
 
 
 def _demo(arguments: argparse.Namespace) -> int:
@@ -189,7 +203,8 @@ def _parser() -> argparse.ArgumentParser:
     version = importlib.metadata.version("agent-turn-monitor")
     parser.add_argument("--version", action="version", version=f"agent-monitor {version}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in (_add_run, _add_demo, _add_score, _add_replay, _add_check, _add_bench):
+    adding = (_add_run, _add_demo, _add_score, _add_replay, _add_inspect, _add_check, _add_bench)
+    for add in adding:
         add(commands)
     return parser
 
@@ -237,8 +252,36 @@ def _add_replay(commands: Commands) -> None:  # type: ignore[type-arg]
     parser.add_argument("--out", required=True, type=Path, metavar="REPORTS.jsonl[.gz]")
     parser.add_argument("--metrics", type=Path, metavar="FILE", help="write the metrics page here")
     parser.add_argument("--config", type=Path, metavar="FILE", help="settings, a TOML file")
+    _add_format(parser)
     _add_evaluation(parser)
     parser.set_defaults(run=_replay)
+
+
+def _add_inspect(commands: Commands) -> None:  # type: ignore[type-arg]
+    parser = _command(
+        commands, "inspect", "Show what is understood of recorded traces and what is not."
+    )
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE[.gz]")
+    parser.add_argument("--json", action="store_true", help="one JSON object, for machines")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="settings, a TOML file")
+    _add_format(parser)
+    _add_evaluation(parser)
+    parser.set_defaults(run=_inspect)
+
+
+def _add_format(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--format",
+        metavar="NAME",
+        help="what the files hold instead of OTLP: langgraph, langchain, strands, agentcore, "
+        "bedrock, adk_session, agent_trace, langfuse.trace, generic",
+    )
+    parser.add_argument(
+        "--mapping",
+        type=Path,
+        metavar="FILE",
+        help="where things are in files of the format `generic`, TOML or JSON",
+    )
 
 
 def _add_evaluation(parser: argparse.ArgumentParser) -> None:

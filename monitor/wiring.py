@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,12 @@ from typing import Any
 from monitor.backends.jsonl_sink import JsonlSink
 from monitor.chosen import (
     evaluation,
+    replay_redaction,
     service_redaction,
 )
 from monitor.config import OtlpSettings, Settings
 from monitor.entry_points import load_adapter
+from monitor.errors import ConfigurationError
 from monitor.exposition.collector import Collector
 from monitor.exposition.live import LagGauge, Live
 from monitor.exposition.status import status_page
@@ -28,10 +30,15 @@ from monitor.pipeline import Pipeline, PipelineLimits
 from monitor.ports import Redaction, Sink, SpanDecoder
 from monitor.roles.embedded import CountingReceiver, Embedded, EmbeddedLimits, Health
 from monitor.roles.engine import Engine, Stores
+from monitor.roles.files import table_of
+from monitor.roles.inspect import inspect
+from monitor.roles.inspection import Seen
 from monitor.roles.pages import Pages
 from monitor.roles.service import Companion, Service
 
 Counts = Callable[[], Mapping[str, int]]
+MAPPED = "generic"
+"""The format that reads by a mapping."""
 VERSION = importlib.metadata.version("agent-turn-monitor")
 
 
@@ -181,6 +188,42 @@ def trace_decoder(settings: Settings) -> SpanDecoder:
     """OTLP traces, in both encodings."""
     decoder: SpanDecoder = load_adapter("otlp.traces")(**_decoding(settings))
     return decoder
+
+
+def file_decoders(
+    settings: Settings, name: str | None = None, mapping: Path | None = None
+) -> list[SpanDecoder]:
+    """What reads recorded payloads: OTLP traces and logs, or the format behind an entry point.
+
+    Raises ConfigurationError for an unknown format and for a mapping that cannot work.
+    """
+    if name is None and mapping is None:
+        logs: SpanDecoder = load_adapter("otlp.logs")(**_decoding(settings))
+        return [trace_decoder(settings), logs]
+    if mapping is not None and name != MAPPED:
+        raise ConfigurationError(f"a mapping belongs to `--format {MAPPED}`, and to no other")
+    options = {} if mapping is None else {"mapping": table_of(mapping)}
+    try:
+        decoder: SpanDecoder = load_adapter(name or MAPPED)(**options)
+    except TypeError:
+        decoder = None  # type: ignore[assignment]
+    if not callable(getattr(decoder, "decode", None)):
+        raise ConfigurationError(f"the adapter {name!r} is no format of recorded payloads")
+    return [decoder]
+
+
+def inspected(
+    settings: Settings, paths: Sequence[Path], name: str | None, mapping: Path | None
+) -> Seen:
+    """What the files hold, as the service would see it."""
+    redaction = replay_redaction(settings)
+    return inspect(
+        paths,
+        file_decoders(settings, name, mapping),
+        evaluation(settings, redaction).evaluator.evaluate,
+        lambda keep: Pipeline(keep, {}, _pipeline_limits(settings)),
+        redaction.spans if redaction else list,
+    )
 
 
 def otlp_receivers(settings: Settings, onward: Companion | None) -> list[CountingReceiver]:

@@ -202,9 +202,9 @@ def conversations_of(spans: Sequence[AgentSpan]) -> list[Conversation]:
 def _with_fault(document: Any, data: st.DataObject) -> Any:
     """The document with one value, key or item exchanged, dropped or doubled."""
     places = list(_places(document))
-    holder, key = data.draw(st.sampled_from(places)) if places else (None, None)
-    if holder is None:
+    if not places:
         return data.draw(ANY_JSON)
+    holder, key = data.draw(st.sampled_from(places))
     fault = data.draw(st.sampled_from(["exchange", "drop", "double", "null"]))
     if fault == "drop":
         del holder[key]

@@ -129,7 +129,7 @@ def test_a_file_that_no_decoder_reads_names_the_first_fault(tmp_path: Path) -> N
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="missing.json"):
+    with pytest.raises(InvalidInput, match=r"missing\.json"):
         seen([tmp_path / "missing.json"])
 
 

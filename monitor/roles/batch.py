@@ -15,10 +15,10 @@ from pathlib import Path
 from monitor.codec import encode_spans, report_line
 from monitor.errors import MonitorError
 from monitor.model import AgentSpan
-from monitor.ports import SpanDecoder
+from monitor.ports import Rejection, SpanDecoder
 from monitor.references.dialogs import Dialog, parse_dialog
 from monitor.roles.engine import Batch, Engine
-from monitor.roles.files import lines, replacing
+from monitor.roles.files import lines, payloads, replacing
 from monitor.verdict import Report
 
 JSON = "application/json"
@@ -49,6 +49,13 @@ class Summary:
         self.refused_lines += 1
         if self.refused_lines <= SHOWN_FAULTS:
             print(f"agent-monitor: {where}: {error}", file=sys.stderr)  # noqa: T201  a command
+
+    def refuse_spans(self, where: str, rejections: Sequence[Rejection]) -> None:
+        """Count refused spans or records of one line, and name the first few."""
+        for why, message in rejections:
+            self.refused_spans += 1
+            if self.refused_spans <= SHOWN_FAULTS:
+                print(f"agent-monitor: {where}: {why}: {message}", file=sys.stderr)  # noqa: T201  a command
 
     def text(self) -> str:
         """A few lines for the terminal."""
@@ -132,14 +139,14 @@ def _batches(
     progress: bool,
 ) -> Iterator[list[Batch]]:
     batches: list[Batch] = []
-    for number, line in lines(path, progress=progress):
+    for number, line in payloads(path, progress=progress):
         summary.lines += 1
         try:
             decoded = decoder.decode(line, JSON)
         except MonitorError as error:
             summary.refuse(f"{path}, line {number}", error)
             continue
-        summary.refused_spans += len(decoded.rejections)
+        summary.refuse_spans(f"{path}, line {number}", decoded.rejections)
         spans = redact(decoded.spans)
         batches.append(Batch(spans, encode_spans(spans)))
         if len(batches) >= COMMIT_LINES:

@@ -6,16 +6,17 @@ import gzip
 import os
 import sys
 import tempfile
+import tomllib
 import zlib
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import msgspec
 from tqdm import tqdm
 
-from monitor.errors import InvalidInput
+from monitor.errors import ConfigurationError, InvalidInput
 
 LINE_BYTES = 64 * 1024 * 1024
 GZIP_MAGIC = b"\x1f\x8b"
@@ -73,6 +74,20 @@ def read(path: Path) -> bytes:
             return text.read()
         except (OSError, EOFError, zlib.error) as error:
             raise InvalidInput(f"{path}: cannot be read: {error}") from None
+
+
+def table_of(path: Path) -> dict[str, Any]:
+    """What a TOML file, or a JSON file by its ending, holds.
+
+    Raises ConfigurationError that names the file and the place of the fault.
+    """
+    text = read(path)
+    try:
+        if path.suffix == ".json":
+            return msgspec.json.decode(text, type=dict[str, Any])
+        return tomllib.loads(text.decode("utf-8"))
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise ConfigurationError(f"{path}: {error}; the operator must mend it") from None
 
 
 @contextmanager
