@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -124,8 +126,20 @@ def _decode(text: str) -> JsonValue:
         return msgspec.json.decode(text)
     except RecursionError as error:
         raise too_large("nesting") from error
-    except (msgspec.MsgspecError, ValueError) as error:
+    except (msgspec.MsgspecError, ValueError):
+        pass
+    try:
+        # Only the standard library reads NaN and Infinity, which Python writes.
+        return json.loads(text, strict=False, parse_constant=str, parse_float=_finite)
+    except RecursionError as error:
+        raise too_large("nesting") from error
+    except ValueError as error:
         raise MalformedPayload("the payload is no JSON, nor JSON lines") from error
+
+
+def _finite(digits: str) -> float | str:
+    number = float(digits)
+    return number if math.isfinite(number) else digits
 
 
 def rows_of(document: JsonValue) -> Iterator[tuple[TraceRow, list[JsonValue]]]:

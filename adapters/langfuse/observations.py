@@ -23,7 +23,9 @@ from adapters.langfuse.rows import (
 from adapters.langfuse.speech import derived_calls, given_in, prompt_as_system, said_in
 from adapters.langfuse.tools import answer_in, call_of
 from adapters.shapes.payload import Given, Said
+from adapters.vocabularies.completing import completed, lacks_content
 from adapters.vocabularies.definitions import read_definitions
+from adapters.vocabularies.failures import is_control_flow
 from adapters.vocabularies.identity import (
     CONVERSATION_KEYS,
     RELEASE_KEYS,
@@ -75,7 +77,6 @@ _KIND_KEYS: Final = ("openinference.span.kind", "traceloop.span.kind", "langsmit
 _INPUT_TOKENS: Final = "gen_ai.usage.input_tokens"
 _OUTPUT_TOKENS: Final = "gen_ai.usage.output_tokens"
 _LANGCHAIN: Final = ("ls_model_type", "ls_provider", "langgraph_node", "langgraph_step")
-_INTERRUPTS: Final = ("GraphInterrupt", "Interrupt(", "(Interrupt(", "NodeInterrupt")
 
 
 class _Marks(NamedTuple):
@@ -150,11 +151,14 @@ class ObservationReader:
         """What a vocabulary reads from the original attributes."""
         if not marks.attributes:
             return None
+        told: AgentSpan | None = None
         for vocabulary in self._vocabularies:
             found = vocabulary.read(marks.attributes, (), bare)
             if found is not None:
-                return found
-        return None
+                told = found if told is None else completed(told, found)
+                if not lacks_content(told):
+                    break
+        return told
 
 
 def carrier_of(trace: TraceRow, trace_id: str) -> AgentSpan | None:
@@ -215,10 +219,12 @@ def _kind(seen: Observation, marks: _Marks, told: AgentSpan | None) -> SpanKind:
 
 
 def _error(seen: Observation, marks: _Marks) -> str | None:
-    """A run that stops to ask a human has not failed."""
-    if seen.level != "ERROR" or seen.status_message.lstrip().startswith(_INTERRUPTS):
+    """A run that stops to ask a person has not failed."""
+    if seen.level != "ERROR" or is_control_flow(seen.status_message):
         return None
     named = marks.attributes.get("error.type")
+    if is_control_flow(named):
+        return None
     return named.strip()[:_ERROR_CHARACTERS] if isinstance(named, str) and named else "error"
 
 
