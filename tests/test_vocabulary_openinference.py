@@ -300,6 +300,20 @@ def test_arguments_are_told_from_schemas_and_taken_out_of_wrappings(
     assert (found.call.arguments_state == "absent") == (expected is None)
 
 
+@pytest.mark.parametrize("text", ["Paris", "[1, 2]", "5"])
+def test_a_text_whose_name_was_left_out_stays_text(text: str) -> None:
+    found = read("TOOL", {"tool.name": "look", "input.value": text})
+    assert found.call == ToolCall("look", text, arguments_state="raw")
+
+
+def test_the_whole_state_goes_before_the_one_message_that_is_numbered() -> None:
+    first = numbered("llm.input_messages", {"role": "user", "content": "weather?"})
+    said_since = [{"type": "human", "content": "and tomorrow?"}]
+    state = json.dumps({"messages": [*STATE["messages"], *said_since]})
+    found = read("AGENT", {**first, "input.value": state})
+    assert found.messages_in == (Message("user", "and tomorrow?"),)
+
+
 def test_a_tool_that_takes_an_input_keeps_it() -> None:
     found = read("TOOL", {"tool.name": "calculate", "input.value": '{"input": "2+2"}'})
     assert found.call

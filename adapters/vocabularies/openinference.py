@@ -98,10 +98,14 @@ def _read_run(
     if kind == "other" and _STEP_OF_GRAPH in str(attributes.get(METADATA, "")):
         # A node of a graph repeats the state that the graph's own span carries.
         return kept.told_other(span, vocabulary)
-    given = _given(attributes)
-    said = _said(attributes)
-    if kind != "model":
-        given, said = _asked(given), _replied(said, kind)
+    if kind == "model":
+        given, said = _given(attributes), _said(attributes)
+    else:
+        # Of a graph's state LangChain numbers the first message only; the whole value is right.
+        given = _asked(payload.read_given(shown(attributes.get(tools.INPUT))))
+        given = given if given.messages else _asked(_given(attributes))
+        said = _replied(payload.read_said(shown(attributes.get(tools.OUTPUT))), kind)
+        said = said if said.messages else _replied(_said(attributes), kind)
     beside = _invocation(attributes)
     if given.system is None and kept.first_system(given.messages) is None:
         given = given._replace(system=beside.system)

@@ -11,6 +11,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import msgspec
+
 from adapters.shapes import payload
 from adapters.vocabularies import genai, kept
 from adapters.vocabularies.openinference_messages import HIDDEN, shown
@@ -43,7 +45,7 @@ def read_tool(
     has_result = attributes.get(key) is not None and attributes[key] != HIDDEN
     if not has_result and span.error_type is None:
         failed = any(name == genai.EXCEPTION_EVENT for name, _ in events)
-    return kept.told_tool(
+    read = kept.told_tool(
         span,
         vocabulary,
         _tool_name(attributes, span),
@@ -54,6 +56,17 @@ def read_tool(
         agent=first_text(attributes, (genai.AGENT,)),
         failed=failed,
     )
+    return _without_names(read, arguments)
+
+
+def _without_names(span: AgentSpan, given: JsonValue) -> AgentSpan:
+    """A value that is no object has lost its name, as LangChain leaves out that of a lone text."""
+    call = span.call
+    if call is None or call.arguments_state != "parsed" or isinstance(call.arguments, dict):
+        return span
+    text = given if isinstance(given, str) else msgspec.json.encode(given).decode()
+    raw = msgspec.structs.replace(call, arguments=text, arguments_state="raw")
+    return msgspec.structs.replace(span, call=raw)
 
 
 def _tool_name(attributes: Mapping[str, JsonValue], span: AgentSpan) -> str:
