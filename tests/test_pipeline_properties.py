@@ -21,6 +21,7 @@ from monitor.references.contracts import ToolContracts
 from monitor.verdict import ExpectedAction, ExpectedResponse, Reference
 
 CACHE_BYTES = 4_000
+NAMES = ["c1", "c2", "c3", "c4", "u", "y1", "y6", "z1", "z2", "z3"]
 REFERENCE = Reference(
     "c1",
     "conversation_id",
@@ -52,7 +53,35 @@ def traffic() -> list[AgentSpan]:
     mixed = Trace("x", None).agent("one", conversation_id="c1").agent("two", conversation_id="c4")
     mixed.model("m1", [user("A?")], [said("A.")], "one", conversation_id=None)
     mixed.model("m2", [user("B?")], [said("B.")], "two", conversation_id=None)
-    return [*exchange("a"), *skewed, detail, *nested.spans, *bare, *untagged, *mixed.spans]
+    named = [*exchange("a"), *skewed, detail, *nested.spans, *bare, *untagged, *mixed.spans]
+    return [*named, *unnamed_traffic()]
+
+
+def unnamed_traffic() -> list[AgentSpan]:
+    """Model calls that name nothing: one conversation with a branch, common openings, a window."""
+    made = call("get_order", "call_8", order_id=8)
+    asks = [user("Where is my order number 8, please?")]
+    loop = [*asks, asked(made), told("lost", "call_8")]
+    told_so = [*loop, said("It is lost.")]
+    again = [*told_so, user("Then I want all my money back.")]
+    refunded = [*again, said("Refunded.")]
+    window = [*refunded[-3:], user("Thank you!")]
+    greeted = [user("hi"), said("Hello!")]
+    calls = {
+        "y1": (asks, [asked(made)]),
+        "y2": (loop, [said("It is lost.")]),
+        "y3": (again, [said("Refunded.")]),
+        "y4": ([*told_so, user("Give me a title")], [said("Lost order")]),
+        "y5": ([*refunded, user("Really?")], [said("Yes.")]),
+        "y6": (window, [said("Welcome.")]),
+        "z1": (greeted[:1], greeted[1:]),
+        "z2": (greeted[:1], greeted[1:]),
+        "z3": ([*greeted, user("Open?")], [said("Yes.")]),
+    }
+    spans: list[AgentSpan] = []
+    for number, (trace_id, (before, out)) in enumerate(calls.items()):
+        spans += Trace(trace_id, None, 200 + 3 * number).model("m", before, out, None).spans
+    return spans
 
 
 SPANS = traffic()
@@ -118,7 +147,7 @@ FINAL = {name: in_order(evaluate) for name, evaluate in EVALUATES.items()}
 
 
 def test_the_reference_run_holds_every_conversation():
-    assert [sorted(final) for final in FINAL.values()] == [["c1", "c2", "c3", "c4", "u"]] * 2
+    assert [sorted(final) for final in FINAL.values()] == [NAMES] * 2
 
 
 @pytest.mark.parametrize("name", EVALUATES)

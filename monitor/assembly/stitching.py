@@ -42,8 +42,6 @@ class Footprint(msgspec.Struct, frozen=True, array_like=True):
     start_ns: int
     length: int
     """Blocks of the history that the trace began with."""
-    given: bytes
-    """Key of that history."""
     seeks: tuple[bytes, ...]
     """Keys of what a trace before this one may have ended with, the longest first."""
     offers: tuple[bytes, ...]
@@ -64,7 +62,7 @@ def footprint_of(segment: Segment) -> Footprint | None:
     heard = _heard(segment)
     if not heard:
         return None
-    seeks, length, given = _sought(heard)
+    seeks, length = _sought(heard)
     offers: dict[bytes, None] = {}
     for messages, out in heard[-CALLS:-1]:
         if not any(message.calls for message in out):
@@ -75,7 +73,7 @@ def footprint_of(segment: Segment) -> Footprint | None:
     if not seeks and not offers:
         return None
     starts = [span.start_ns for span in segment.spans if span.start_ns]
-    return Footprint(min(starts, default=0), length, given, tuple(seeks), tuple(offers))
+    return Footprint(min(starts, default=0), length, tuple(seeks), tuple(offers))
 
 
 def _heard(segment: Segment) -> list[_Heard]:
@@ -104,21 +102,20 @@ def _of_root(root: AgentSpan, heard: list[_Heard]) -> list[_Heard]:
     return [] if reply == reply_of(out) else [(given, said)]
 
 
-def _sought(heard: Sequence[_Heard]) -> tuple[list[bytes], int, bytes]:
+def _sought(heard: Sequence[_Heard]) -> tuple[list[bytes], int]:
     """Keys of what may have been before, by the first call that continues none of the others."""
     known: dict[int, set[bytes]] = {}
-    first: tuple[list[bytes], int, bytes] | None = None
+    first: tuple[list[bytes], int] | None = None
     for messages, _ in heard:
         blocks = list(_blocks(_kept(messages)))
         if any(_key(blocks[:length]) in keys for length, keys in known.items()):
             continue
-        given = _key(blocks)
-        found = (_seeks(messages, blocks), len(blocks), given)
+        found = (_seeks(messages, blocks), len(blocks))
         if found[0]:
             return found
         first = first or found
-        known.setdefault(len(blocks), set()).add(given)
-    return first or ([], 0, b"")
+        known.setdefault(len(blocks), set()).add(_key(blocks))
+    return first or ([], 0)
 
 
 def _seeks(messages: Sequence[Message], blocks: list[_Block]) -> list[bytes]:
