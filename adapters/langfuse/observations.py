@@ -123,14 +123,14 @@ class ObservationReader:
 
     def _bare(self, seen: Observation, trace: TraceRow, marks: _Marks) -> AgentSpan:
         """Identity, times, conversation and release."""
-        named = {
-            **trace.metadata,
-            **seen.metadata,
-            **marks.resource,
-            **marks.attributes,
-            **_given("langfuse.session.id", seen.session_id or trace.session_id),
-            **_given("langfuse.release", seen.release or trace.release),
-        }
+        named: dict[str, JsonValue] = {**trace.metadata, **seen.metadata}
+        named.update(marks.resource)
+        named.update(marks.attributes)
+        session, declared = seen.session_id or trace.session_id, seen.release or trace.release
+        if session is not None:
+            named["langfuse.session.id"] = session
+        if declared is not None:
+            named["langfuse.release"] = declared
         return AgentSpan(
             trace_id_of(seen.trace_id),
             span_id_of(seen.id),
@@ -168,7 +168,7 @@ def carrier_of(trace: TraceRow, trace_id: str) -> AgentSpan | None:
     """
     if trace.session_id is None and trace.release is None:
         return None
-    named = _given("langfuse.session.id", trace.session_id)
+    named = {"langfuse.session.id": trace.session_id}
     return AgentSpan(
         trace_id_of(trace_id),
         span_id_of(f"{trace_id}:trace"),
@@ -331,7 +331,3 @@ def _expected(value: JsonValue) -> JsonValue:
     if not isinstance(value, str):
         return value
     return object_of(value) or None
-
-
-def _given(key: str, value: str | None) -> dict[str, JsonValue]:
-    return {} if value is None else {key: value}

@@ -44,8 +44,6 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     name: str = ""
     start_ns: int = 0
     end_ns: int = 0
-    version_ns: int = 0
-    """When the row was last written: of several with one id the highest counts."""
     input: JsonValue = None
     output: JsonValue = None
     metadata: dict[str, JsonValue] = {}
@@ -68,29 +66,30 @@ def observation_of(row: JsonValue) -> Observation:
     """
     if not isinstance(row, Mapping):
         raise MalformedPayload("an observation is no object")
-    told = _Told(row)
-    trace_id, own_id = told.text("traceId"), told.text("id")
+    row = _in_camel_case(row)
+    trace_id, own_id = _text(row.get("traceId")), _text(row.get("id"))
     if not trace_id or not own_id or max(len(trace_id), len(own_id)) > _ID_CHARACTERS:
         raise MalformedPayload("an observation has no id or no trace id")
+    told = row.get
+    is_root = told("isRootObservation")
     return Observation(
         trace_id=trace_id,
         id=own_id,
-        parent_id=told.text("parentObservationId"),
-        type=(told.text("type") or "SPAN").upper(),
-        name=told.text("name") or "",
+        parent_id=_text(told("parentObservationId")),
+        type=(_text(told("type")) or "SPAN").upper(),
+        name=_text(told("name")) or "",
         start_ns=time_ns(told("startTime")),
         end_ns=time_ns(told("endTime")),
-        version_ns=max(time_ns(told(name)) for name in ("updatedAt", "eventTs", "createdAt")),
         input=told("input"),
         output=told("output"),
         metadata=object_of(told("metadata")),
-        model=told.text("providedModelName") or told.text("model"),
-        usage=_usage(told),
-        level=(told.text("level") or "DEFAULT").upper(),
-        status_message=told.text("statusMessage") or "",
-        session_id=told.text("sessionId"),
-        release=told.text("release"),
-        is_root=told("isRootObservation") if type(told("isRootObservation")) is bool else None,
+        model=_text(told("providedModelName")) or _text(told("model")),
+        usage=_usage(told("usageDetails")) or _usage(told("usage")),
+        level=(_text(told("level")) or "DEFAULT").upper(),
+        status_message=_text(told("statusMessage")) or "",
+        session_id=_text(told("sessionId")),
+        release=_text(told("release")),
+        is_root=is_root if type(is_root) is bool else None,
         tool_definitions=told("toolDefinitions"),
         tool_calls=_calls(told("toolCalls"), told("toolCallNames")),
     )
@@ -100,42 +99,36 @@ def trace_of(row: JsonValue) -> TraceRow:
     """What a trace's own row says for its observations."""
     if not isinstance(row, Mapping):
         return NO_TRACE
-    told = _Told(row)
+    row = _in_camel_case(row)
     return TraceRow(
-        session_id=told.text("sessionId"),
-        release=told.text("release"),
-        metadata=object_of(told("metadata")),
+        session_id=_text(row.get("sessionId")),
+        release=_text(row.get("release")),
+        metadata=object_of(row.get("metadata")),
     )
 
 
-class _Told:
-    """A row's fields by their camel-case names, however they are spelled."""
-
-    def __init__(self, row: Mapping[str, Any]) -> None:
-        self._row = row
-
-    def __call__(self, name: str) -> JsonValue:
-        found = self._row.get(name)
-        return self._row.get(_SNAKE[name]) if found is None and name in _SNAKE else found
-
-    def text(self, name: str) -> str | None:
-        """A text that says something."""
-        found = self(name)
-        if isinstance(found, int) and not isinstance(found, bool):
-            found = str(found)
-        return found.strip() or None if isinstance(found, str) else None
+def _in_camel_case(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The row under the names of the API; exports write the same names in snake case."""
+    if _SNAKE.keys().isdisjoint(row):
+        return row
+    renamed = {_SNAKE.get(name, name): value for name, value in row.items()}
+    # Where a row has both spellings, the API's own counts.
+    return {**renamed, **{name: row[name] for name in _SNAKE.values() if name in row}}
 
 
-def _snake(name: str) -> str:
-    return re.sub(r"([A-Z])", r"_\1", name).lower()
+def _text(value: JsonValue) -> str | None:
+    """A text that says something."""
+    if type(value) is int:
+        value = str(value)
+    return value.strip() or None if isinstance(value, str) else None
 
 
 _SNAKE: Final = {
-    name: _snake(name)
+    re.sub(r"([A-Z])", r"_\1", name).lower(): name
     for name in (
-        *("traceId", "parentObservationId", "startTime", "endTime", "updatedAt", "eventTs"),
-        *("createdAt", "providedModelName", "statusMessage", "sessionId", "isRootObservation"),
-        *("toolDefinitions", "toolCalls", "toolCallNames", "usageDetails"),
+        *("traceId", "parentObservationId", "startTime", "endTime", "providedModelName"),
+        *("statusMessage", "sessionId", "isRootObservation", "toolDefinitions", "toolCalls"),
+        *("toolCallNames", "usageDetails"),
     )
 }
 
@@ -158,6 +151,8 @@ def time_ns(value: JsonValue) -> int:
 
 def object_of(value: JsonValue) -> dict[str, JsonValue]:
     """An object, out of its JSON text where it is text; empty for anything else."""
+    if value is None:
+        return {}
     if isinstance(value, str) and value.lstrip()[:1] == "{":
         try:
             value = content.decode(value)
@@ -169,18 +164,18 @@ def object_of(value: JsonValue) -> dict[str, JsonValue]:
         value = {str(key): item for key, item in pairs}
     if not isinstance(value, dict):
         return {}
-    content.check_depth(value)
+    if not content.is_flat(value):
+        content.check_depth(value)
     return value
 
 
-def _usage(told: _Told) -> Usage | None:
+def _usage(value: JsonValue) -> Usage | None:
     """Tokens in and out. The cached ones are among those that went in, so nothing is added up."""
-    for name in ("usageDetails", "usage"):
-        given = object_of(told(name))
-        into, out = _count(first(given, _INPUTS)), _count(first(given, _OUTPUTS))
-        if into is not None or out is not None:
-            return Usage(into, out)
-    return None
+    if not value:
+        return None
+    given = object_of(value)
+    into, out = _count(first(given, _INPUTS)), _count(first(given, _OUTPUTS))
+    return None if into is None and out is None else Usage(into, out)
 
 
 def _count(value: JsonValue) -> int | None:
@@ -193,6 +188,8 @@ def _count(value: JsonValue) -> int | None:
 
 def _calls(calls: JsonValue, names: JsonValue) -> tuple[JsonValue, ...]:
     """Derived calls as objects; their names stand in a list beside them."""
+    if not calls:
+        return ()
     found: list[JsonValue] = []
     named = names if isinstance(names, list) else []
     for number, call in enumerate(calls if isinstance(calls, list) else ()):
