@@ -20,7 +20,7 @@ SCOPE: Final = "strands.telemetry.tracer"
 CYCLE: Final = "event_loop.cycle_id"
 ARGUMENTS: Final = ("gen_ai.tool.message", "content")
 RESULT: Final = ("gen_ai.choice", "message")
-_SWARMS: Final = frozenset({"invoke_swarm", "invoke_graph"})
+_SWARMS: Final = ("invoke_swarm", "invoke_graph")
 
 Events: TypeAlias = Sequence[tuple[str, Mapping[str, JsonValue]]]
 
