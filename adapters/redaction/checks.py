@@ -8,6 +8,8 @@ from typing import Final
 
 _WORD: Final = re.compile(r"\S+")
 _CHINESE_WEIGHTS: Final = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
+_DOUBLED: Final = str.maketrans("0123456789", "0246813579")
+"""Each digit doubled, its own digits summed."""
 _SPANISH_LETTERS: Final = "TRWAGMYFPDXBNJZSQVHLCKE"
 _ITALIAN_ODD: Final = (1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16)
 _ITALIAN_REST: Final = (10, 22, 25, 24, 23)
@@ -66,13 +68,8 @@ def is_card(digits: str) -> bool:
 
 def luhn(digits: str) -> bool:
     """Whether the last digit is Luhn's check digit."""
-    total = 0
-    for place, char in enumerate(reversed(digits)):
-        digit = int(char)
-        if place % 2:
-            digit = digit * 2 - 9 if digit > 4 else digit * 2
-        total += digit
-    return total % 10 == 0
+    doubled = digits[-2::-2].translate(_DOUBLED)
+    return (sum(map(int, digits[-1::-2])) + sum(map(int, doubled))) % 10 == 0
 
 
 def is_iban(text: str) -> bool:

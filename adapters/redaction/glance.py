@@ -49,7 +49,7 @@ _SECRET_WORDS: Final = (
 )  # fmt: skip
 _SPOKEN_SECRETS: Final = (b"passw", b"passphr", b"passco", b"token", b"secret")
 _WIDE_SECRET_WORDS: Final = (
-    "парол",
+    "арол",
     "密码",
     "密碼",
     "口令",

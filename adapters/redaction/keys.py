@@ -61,10 +61,13 @@ def keys(text: str) -> Iterator[Hit]:
         # A name in code has no digit, where a key has many.
         if found is not None and _DIGIT.search(found[0]):
             yield Hit(*found.span(), "KEY", found[0])
-    if any(mark in text for mark in _MARKS):
-        for found in _KEY_IN_PARTS.finditer(text):
-            yield Hit(*found.span(), "KEY", found[0])
-    yield from _bot_keys(text)
+    for mark in _MARKS:
+        if mark in text:
+            for found in _KEY_IN_PARTS.finditer(text):
+                yield Hit(*found.span(), "KEY", found[0])
+            break
+    if ":" in text:
+        yield from _bot_keys(text)
 
 
 def _bot_keys(text: str) -> Iterator[Hit]:

@@ -7,16 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from adapters.redaction import checks
-from adapters.redaction.hits import (
-    EDGE,
-    END,
-    Hit,
-    before,
-    says_american_id,
-    says_card,
-    says_national_id,
-    says_thing,
-)
+from adapters.redaction.hits import EDGE, END, Hit
+from adapters.redaction.words import before, says_american, says_card, says_person, says_thing
 
 _NON_DIGIT: Final = re.compile(r"\D+")
 _BETWEEN: Final = re.compile(r"[ .-]")
@@ -63,7 +55,7 @@ def cards(text: str, start: int, end: int) -> Iterator[Hit]:
         yield Hit(*found.span(), "CARD", digits)
 
 
-def person_numbers(text: str, start: int, end: int, count: int) -> Iterator[Hit]:
+def person_numbers(text: str, start: int, end: int, count: int, words: str) -> Iterator[Hit]:
     """The state's numbers for persons in a stretch of that many digits and separators."""
     limit = end + 2
     for least, sure, pattern, fits in _CHECKED:
@@ -74,15 +66,15 @@ def person_numbers(text: str, start: int, end: int, count: int) -> Iterator[Hit]
                     yield Hit(*found.span(), "NATIONAL_ID", value)
     yield from _american(text, start, limit)
     yield from _spanish(text, max(0, start - 2), limit)
-    yield from _told(text, start, limit)
+    if says_person(words):
+        yield from _told(text, start, limit)
 
 
 def _told(text: str, start: int, limit: int) -> Iterator[Hit]:
-    """Any number, where the words before the stretch say that it is a person's."""
-    if says_national_id(before(text, start)):
-        named = _ANY.search(text, start, limit)
-        if named is not None:
-            yield Hit(*named.span(), "NATIONAL_ID", _NON_DIGIT.sub("", named[0]))
+    """Any number: the words before the stretch say that it is a person's."""
+    named = _ANY.search(text, start, limit)
+    if named is not None:
+        yield Hit(*named.span(), "NATIONAL_ID", _NON_DIGIT.sub("", named[0]))
 
 
 # Least digits, whether words before it cannot make it anything else, form and check.
@@ -100,7 +92,7 @@ def _american(text: str, start: int, limit: int) -> Iterator[Hit]:
         if not checks.is_us_number(digits):
             continue
         words = before(text, found.start())
-        if says_american_id(words) or (found[1] == "-" and not says_thing(words)):
+        if says_american(words) or (found[1] == "-" and not says_thing(words)):
             yield Hit(*found.span(), "SSN", digits)
 
 

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from adapters.redaction.hits import EDGE, END, Hit, before, says_phone, says_thing
+from adapters.redaction.hits import EDGE, END, Hit
+from adapters.redaction.words import before, says_phone, says_thing
 
 LABEL: Final = "PHONE"
 
@@ -82,13 +83,12 @@ def chinese(text: str, start: int, end: int) -> Iterator[Hit]:
 
 
 def by_words(text: str, start: int, end: int) -> Iterator[Hit]:
-    """The first number of the stretch, where the words before it say that it is one."""
+    """The first number of the stretch: the words before it say that it is a telephone's."""
     first = _GROUP.search(text, start, end)
     if first is None or not _EDGE.match(text, first.start()):
         return
     begin = start if text[start] in "+(" else first.start()
-    words = before(text, begin)
-    if not says_phone(words) or _DAY.match(text, first.start(), end):
+    if _DAY.match(text, first.start(), end):
         return
     digits, until = "", first.end()
     for group in _GROUP.finditer(text, start, end):
@@ -126,13 +126,17 @@ def _international(text: str, mark: re.Match[str], end: int) -> Hit | None:
     if finish is None:
         return None
     until, digits = finish
-    written = text[mark.end() : until]
-    # A zero prefix is a sure sign only where the number is written in groups.
-    if text[mark.start()] == "0" and written.isdigit():
-        words = before(text, mark.start())
-        if not says_phone(words):
-            return None
+    if text[mark.start()] == "0" and not _is_dialled(text, mark, until):
+        return None
     return Hit(mark.start(), until, LABEL, _within_country(digits))
+
+
+def _is_dialled(text: str, mark: re.Match[str], until: int) -> bool:
+    """Whether zeros are the prefix of a call abroad: so written, or after such words."""
+    words = before(text, mark.start())
+    code = _CODE.match(text, mark.end(), until)
+    apart = code is not None and text[code.end() : code.end() + 1] in (" ", "-", "/")
+    return says_phone(words) or (apart and not says_thing(words))
 
 
 def _within_country(digits: str) -> str:

@@ -8,12 +8,12 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
-from adapters.redaction import hits
 from adapters.redaction.custom import compiled
 from adapters.redaction.placeholders import NAME_DIGITS, Placeholders, Style
 from adapters.redaction.remembered import Remembered
 from adapters.redaction.scanner import KINDS, LEAST_LENGTH, Scanner
 from adapters.redaction.secrets import is_secret, names_secret
+from adapters.redaction.words import role_of
 from monitor.errors import ConfigurationError
 from monitor.model import AgentSpan, JsonValue, Message, ToolCall, ToolDefinition, ToolResult
 
@@ -76,7 +76,10 @@ class Redactor:
         custom = compiled(patterns or {})
         self._least = 1 if custom else LEAST_LENGTH
         self._scanner = Scanner(Placeholders(key, style), kinds, custom)
-        self._texts = Remembered(self._scanner.redact)
+        self._texts: Remembered[str] = Remembered(self._other_text)
+        self._ids: Remembered[str] = Remembered(self._other_id)
+        self._values: Remembered[JsonValue] = Remembered(self._other_value)
+        self._tools: Remembered[tuple[ToolDefinition, ...]] = Remembered(self._other_tools)
         self._names: dict[str, _Named] = {}
         self._fields: tuple[tuple[str, Callable[[Any], Any]], ...] = (
             ("conversation_id", self.name),
@@ -120,7 +123,8 @@ class Redactor:
         Its placeholder is longer, so that no two open conversations ever share one. What is looked
         up by such a name must be filed under this function's result.
         """
-        return self._scanner.redact(text, NAME_DIGITS)
+        found = self._ids[text]
+        return text if found is None else found
 
     def value(self, value: JsonValue, key: str = "") -> JsonValue:
         """A JSON value redacted, whole numbers and keys included; the same object when clean.
@@ -128,9 +132,13 @@ class Redactor:
         `key` is the name under which the value stands: it may tell what a bare number is. To be
         compared with what traces hold, reference values must pass through here with the same key.
         """
-        if isinstance(value, dict | list) and self._is_clean(value):
-            return value
-        return self._value(value, self._named(key) if key else _NAMELESS)
+        if key or not isinstance(value, dict | list):
+            return self._value(value, self._named(key) if key else _NAMELESS)
+        try:
+            found = self._values[msgspec.json.encode(value).decode()]
+        except (TypeError, ValueError, RecursionError):
+            return self._value(value, _NAMELESS)
+        return value if found is None else found
 
     def document(self, document: JsonValue) -> JsonValue:
         """A reference or dialog redacted, so that it can be held against redacted traces.
@@ -159,15 +167,26 @@ class Redactor:
     def __repr__(self) -> str:
         return "Redactor()"
 
-    def _is_clean(self, value: JsonValue) -> bool:
-        """Whether a glance at the whole value shows that nothing in it needs a look."""
-        try:
-            raw = msgspec.json.encode(value)
-        except (TypeError, ValueError, RecursionError):
-            return False
-        if not raw.isascii() or b"\\\\" in raw:
-            return False
-        return not self._scanner.may_hold(raw.decode())
+    def _other_text(self, text: str) -> str | None:
+        clean = self._scanner.redact(text)
+        return None if clean == text else clean
+
+    def _other_id(self, text: str) -> str | None:
+        clean = self._scanner.redact(text, NAME_DIGITS)
+        return None if clean == text else clean
+
+    def _other_value(self, text: str) -> JsonValue:
+        """The value of a JSON text redacted; None when a glance at the whole finds it clean."""
+        if text.isascii() and "\\" not in text and not self._scanner.may_hold(text):
+            return None
+        value = msgspec.json.decode(text)
+        clean = self._value(value, _NAMELESS)
+        return None if clean is value else clean
+
+    def _other_tools(self, text: str) -> tuple[ToolDefinition, ...] | None:
+        tools = msgspec.json.decode(text, type=tuple[ToolDefinition, ...])
+        clean = self._each(tools, self._definition)
+        return None if clean is tools else clean
 
     def _value(self, value: JsonValue, named: _Named) -> JsonValue:
         kind = type(value)
@@ -216,7 +235,7 @@ class Redactor:
         found = self._names.get(key)
         if found is None:
             end = key[-KEY_LENGTH:]
-            role = names_secret(end) or hits.role_of(f"{end}: ")
+            role = names_secret(end) or role_of(end)
             found = _Named(self.text(key), role, f"{end}: ")
             if len(self._names) < KEYS_REMEMBERED and len(key) <= KEY_LENGTH:
                 self._names[key] = found
@@ -261,7 +280,11 @@ class Redactor:
         return self._each(messages, self._message)
 
     def _definitions(self, tools: tuple[ToolDefinition, ...]) -> tuple[ToolDefinition, ...]:
-        return self._each(tools, self._definition)
+        try:
+            found = self._tools[msgspec.json.encode(tools).decode()]
+        except (TypeError, ValueError, RecursionError):
+            return self._each(tools, self._definition)
+        return tools if found is None else found
 
     def _definition(self, tool: ToolDefinition) -> ToolDefinition:
         changed: dict[str, object] = {}

@@ -10,6 +10,7 @@ from adapters.redaction import addresses, glance, keys, numbers, phones, secrets
 from adapters.redaction.folding import folded
 from adapters.redaction.hits import Hit
 from adapters.redaction.placeholders import VALUE_DIGITS, Placeholders
+from adapters.redaction.words import before, says_phone
 
 KINDS: Final = frozenset(
     ("email", "phone", "card", "iban", "ssn", "national_id", "ip", "jwt", "key", "pem", "secret")
@@ -116,14 +117,19 @@ def _of_digits(text: str) -> Iterator[Hit]:
 def _of_stretch(text: str, start: int, end: int, count: int) -> Iterator[Hit]:
     if text[start] in "+(" or text.find("00", start, end) >= 0:
         yield from phones.international(text, start, end)
-    yield from numbers.person_numbers(text, start, end, count)
+    words = before(text, start)
+    persons = list(numbers.person_numbers(text, start, end, count, words))
+    yield from persons
+    if persons and persons[0].start <= start and persons[0].end >= end:
+        return
     if count >= _CARD_DIGITS:
         yield from numbers.cards(text, start, end)
     if count < end - start:
         yield from phones.written(text, start, end)
     if count >= _MOBILE_DIGITS:
         yield from phones.chinese(text, start, end)
-    yield from phones.by_words(text, start, end)
+    if says_phone(words):
+        yield from phones.by_words(text, start, end)
 
 
 def _says_nothing(text: str, start: int, end: int) -> bool:

@@ -25,10 +25,11 @@ _HARMLESS: Final = re.compile(
 _BEFORE: Final = 24
 """Characters before `token` or `key` that say which."""
 _LINK: Final = re.compile(
-    r"\s{0,2}[\"']?\s{0,2}(?P<sign>[:=]|=>|\s(?:is|was|ist|est|es|är|è|é)\s|は|是|为)\s{0,2}"
+    r"\s{0,2}[\"']?\s{0,2}(?P<sign>(?:\s(?:is|es|est|ist))?\s{0,2}[:=]|=>|\s(?:is|was|ist|est|es|är|è|é)\s|は|是|为)\s{0,2}"
     r"(?P<quote>[\"'`]?)"
 )
-_BARE: Final = re.compile(r"[^\s\"'`,;<>{}\[\]()|]{3,512}")
+# Of ASCII and Latin letters: the words after it in a script without blanks are no part of it.
+_BARE: Final = re.compile(r"(?:(?![\"'`,;<>{}\[\]()|])[!-~\u00a1-\u024f]){3,512}")
 _QUOTED_LIMIT: Final = 512
 _AUTHORIZATION: Final = re.compile(
     r"authorization[\"']?\s{0,2}[:=]\s{0,2}[\"']?"
@@ -65,10 +66,15 @@ def credentials(text: str) -> Iterator[Hit]:
 
 def named_secrets(text: str) -> Iterator[Hit]:
     """What is assigned to a password, a key or a token."""
+    last = until = 0
     for named in _named(lowered(text)):
+        # What lies within a value is a part of it; each word's places come in ascending order.
+        if last < named.link.end() < until:
+            continue
         start, quote = named.link.end(), named.link["quote"]
         end = _quoted_end(text, start, quote) if quote else _bare_end(text, start)
         value = text[start:end]
+        last, until = start, end
         sure = quote or "=" in named.link["sign"] or _looks_secret(value)
         if sure and is_secret(value, password=named.is_password):
             yield Hit(start, end, "SECRET", value)
