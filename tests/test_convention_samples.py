@@ -30,6 +30,9 @@ DATA = Path(__file__).parent / "data"
 TRACES = (
     "openinference_openai_0.1.66",
     "openinference_agents_2.6.0",
+    "openinference_langgraph_0.1.80",
+    "openinference_smolagents_0.1.43",
+    "openinference_agno_1.0.15",
     "openllmetry_0.40.14_numbered",
     "openllmetry_0.62.4_content_off",
     "otel_openai_v2_2.1b0",
@@ -158,6 +161,49 @@ def test_an_agents_run_is_told_by_its_model_calls_and_tools() -> None:
     assert replies(conversation) == [*REPLIES[:2], "Hello! How can I help?"]
     latencies = [turn.end_ns - turn.start_ns for turn in actions(conversation)]
     assert all(0 < latency < 100_000_000 for latency in latencies)
+
+
+SHORT_RESULTS = ["18.5C and sunny", "14.0C and rainy", "65.3F"]
+
+
+@pytest.mark.parametrize(
+    ("name", "session"),
+    [
+        ("openinference_langgraph_0.1.80", "langgraph-thread"),
+        ("openinference_agno_1.0.15", "agno-session"),
+    ],
+)
+def test_a_framework_with_a_session_tells_the_whole_script(name: str, session: str) -> None:
+    (conversation,) = conversations_of(captured(name))
+    assert (conversation.conversation_id, conversation.synthetic_id) == (session, False)
+    assert conversation.queries == QUERIES
+    assert [turn.call for turn in actions(conversation)] == [
+        ToolCall("get_weather", {"city": "Paris"}, "call_0_0"),
+        ToolCall("get_weather", {"city": "London"}, "call_0_1"),
+        ToolCall("convert_temp", {"celsius": 18.5, "to": "F"}, "call_1_0"),
+    ]
+    assert [turn.result for turn in actions(conversation)] == SHORT_RESULTS
+    assert replies(conversation) == [*REPLIES[:2], "You are welcome. Have a nice day!"]
+    assert conversation.usage == Usage(200, 60)
+    assert sorted(tool.name for tool in conversation.tools) == ["convert_temp", "get_weather"]
+
+
+def test_an_agent_that_replies_by_calling_a_tool_replies_once() -> None:
+    found = conversations_of(captured("openinference_smolagents_0.1.43"))
+    assert [conversation.queries for conversation in found] == [(query,) for query in QUERIES]
+    assert [replies(conversation) for conversation in found] == [
+        [REPLIES[0]],
+        [REPLIES[1]],
+        ["You are welcome. Have a nice day!"],
+    ]
+    calls = [turn for conversation in found for turn in actions(conversation)]
+    assert [turn.call.name for turn in calls] == [
+        *("get_weather", "get_weather", "final_answer"),
+        *("convert_temp", "final_answer"),
+        "final_answer",
+    ]
+    results = [turn.result for turn in calls if turn.call.name != "final_answer"]
+    assert results == SHORT_RESULTS
 
 
 def sample(shared_data: Path, name: str) -> list[AgentSpan]:

@@ -42,6 +42,7 @@ _SCOPES: Final = ("openinference.", "@arizeai/openinference")
 _KINDS: Final[dict[str, SpanKind]] = {"LLM": "model", "AGENT": "agent", "TOOL": "tool"}
 _STEPS: Final = frozenset({"CHAIN", "PROMPT"})
 _INVOKED: Final = ('"tools"', '"system"', '"instructions"')
+_STEPPING: Final = ".smolagents"
 _STEP_OF_GRAPH: Final = '"langgraph_node"'
 
 
@@ -95,8 +96,11 @@ def _read_run(
     attributes: Mapping[str, JsonValue], span: AgentSpan, kind: SpanKind, vocabulary: str
 ) -> AgentSpan:
     """A model call, an agent's run or a step: numbered messages before the whole values."""
-    if kind == "other" and _STEP_OF_GRAPH in str(attributes.get(METADATA, "")):
-        # A node of a graph repeats the state that the graph's own span carries.
+    if kind == "other" and (
+        _STEP_OF_GRAPH in str(attributes.get(METADATA, "")) or span.scope.endswith(_STEPPING)
+    ):
+        # A node of a graph repeats the state that the graph's own span carries; a step of
+        # smolagents carries the repr of its memory.
         return kept.told_other(span, vocabulary)
     if kind == "model":
         given, said = _given(attributes), _said(attributes)
