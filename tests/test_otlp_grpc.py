@@ -165,8 +165,12 @@ async def test_a_defect_is_unavailable_and_never_internal() -> None:
 async def test_a_message_over_the_limit_is_refused_for_good(caller: Caller) -> None:
     error = await caller.refusal(bytes(1_001))
     assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
-    assert not (dict(error.trailing_metadata() or ())).get("grpc-status-details-bin")
+    assert retry_after_s(error) is None
     assert caller.receiver.counters["refused:message_bytes"] == 1
+    absurd = await caller.refusal(bytes(2_001))
+    assert absurd.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert not dict(absurd.trailing_metadata() or ()).get("grpc-status-details-bin")
+    assert caller.receiver.counters["refused:cut_off"] == 1
     assert await caller.call(GOOD[PROTOBUF]) == b""
 
 
@@ -178,6 +182,7 @@ async def test_a_call_without_a_message_is_an_invalid_argument(caller: Caller) -
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await caller.channel.stream_unary(TRACES)(nothing())
     assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert caller.receiver.counters["refused:no_message"] == 1
 
 
 async def test_a_gzip_bomb_is_stopped_at_the_limit(caller: Caller) -> None:

@@ -38,6 +38,7 @@ METHODS: Final = {
 WAITING_BYTES: Final = 4 * 1024
 """Counted for a call whose message has not come; small, so that idle calls crowd nobody out."""
 _STOP_S: Final = 20.0
+_FAREWELL_S: Final = 0.1
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _CODES: Final[dict[type[MonitorError], grpc.StatusCode]] = {
     MalformedPayload: grpc.StatusCode.INVALID_ARGUMENT,
@@ -193,11 +194,12 @@ class OtlpGrpcReceiver:
         async with asyncio.timeout(self._body_timeout_s):
             message = await context.read()
         if not isinstance(message, bytes):
-            # The transport has refused a message over the limit, or the sender sent none.
-            return _Refusal(
+            return await self._without_message()
+        if len(message) > self._message_bytes:
+            raise PayloadTooLarge(
+                f"the message is beyond the limit `message_bytes` of {self._message_bytes}; "
+                "the sender must split it",
                 "message_bytes",
-                grpc.StatusCode.INVALID_ARGUMENT,
-                f"the call brought no message of at most {self._message_bytes} bytes",
             )
         share.reserve(len(message))
         share.shrink(len(message))
@@ -210,6 +212,18 @@ class OtlpGrpcReceiver:
         decode = self._reception.decoders[signal]
         decoded, _ = await self._reception.take(decode, pieces, PROTOBUF, received)
         return answers.success(signal, PROTOBUF, decoded.rejections, decoded.salvaged)
+
+    async def _without_message(self) -> _Refusal:
+        """The end of a call that brought none; by itself it does not tell why."""
+        try:
+            # gRPC cancels this task soon when the sender hung up or sent far too much.
+            await asyncio.sleep(_FAREWELL_S)
+        except asyncio.CancelledError:
+            self._count("refused:cut_off")
+            raise
+        return _Refusal(
+            "no_message", grpc.StatusCode.INVALID_ARGUMENT, "the call brought no message"
+        )
 
     async def _inflated(self, message: bytes, share: Share) -> list[bytes]:
         """The message itself; inflated when it is gzip, which no protobuf message looks like."""

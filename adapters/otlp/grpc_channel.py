@@ -30,7 +30,8 @@ class Transport(NamedTuple):
 def server_options(transport: Transport, message_bytes: int) -> list[tuple[str, int]]:
     """The channel arguments."""
     return [
-        ("grpc.max_receive_message_length", message_bytes),
+        # The receiver refuses what is over the limit, and counts it; this refuses what is absurd.
+        ("grpc.max_receive_message_length", 2 * message_bytes),
         # gRPC inflates without a limit, so the receiver does it instead.
         ("grpc.per_message_decompression", 0),
         ("grpc.compression_enabled_algorithms_bitset", _IDENTITY_AND_GZIP),
