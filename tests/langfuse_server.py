@@ -129,7 +129,8 @@ class LangfuseServer:
                 return self._former_scores(request.query)
             case "POST", ["ingestion"]:
                 return await self._ingestion(request)
-        return web.json_response({"message": "Not Found"}, status=404)
+            case _:
+                return web.json_response({"message": "Not Found"}, status=404)
 
     def _observations(self, query: Mapping[str, str]) -> web.Response:
         groups = [name for name in query.get("fields", "core,basic").split(",") if name]

@@ -35,14 +35,20 @@ END = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 LATER = END + timedelta(minutes=20)
 
 
-@pytest.fixture
-def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
     with mock_aws():
-        client = boto3.client("s3", region_name="us-east-1")
-        client.create_bucket(Bucket=BUCKET)
-        yield client
+        found = boto3.client("s3", region_name="us-east-1")
+        found.create_bucket(Bucket=BUCKET)
+        yield found
+
+
+@pytest.fixture
+def store(client: Any) -> Any:
+    """An empty bucket."""
+    for item in client.list_objects_v2(Bucket=BUCKET).get("Contents", ()):
+        client.delete_object(Bucket=BUCKET, Key=item["Key"])
+    return client
 
 
 def row(number: int, **more: Any) -> dict[str, Any]:
@@ -93,7 +99,8 @@ def encoded(rows: list[dict[str, Any]], file_format: str) -> bytes:
             ]
             pq.write_table(pa.Table.from_pylist(plain), held)
             return held.getvalue()
-    raise AssertionError(file_format)
+        case _:
+            raise AssertionError(file_format)
 
 
 def put_run(

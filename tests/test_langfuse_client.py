@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from aiohttp import ThreadedResolver
 from langfuse_bench import NOW, Bench, running_bench
 
 from adapters.langfuse.address import GuardedResolver, keys_from
@@ -94,8 +95,8 @@ def test_addresses_that_must_not_be_called_are_refused(scheme: str, rest: str) -
 
 
 async def test_a_name_that_leads_to_a_metadata_service_is_not_called() -> None:
-    class Lying:
-        async def resolve(self, host: str, port: int, family: int) -> list[dict[str, Any]]:
+    class Lying(ThreadedResolver):
+        async def resolve(self, *given: Any, **named: Any) -> Any:
             return [{"host": "169.254.169.254"}, {"host": "fe80::1%eth0"}]
 
     with pytest.raises(OSError, match="no address"):

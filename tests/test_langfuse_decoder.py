@@ -33,7 +33,7 @@ OTHER = {**ROW, "id": "ef" * 8}
 REFUSALS = (MalformedPayload, PayloadTooLarge, UnsupportedPayload)
 
 
-def decode(document: Any, **options: int) -> Decoded:
+def decode(document: Any, **options: Any) -> Decoded:
     body = document if isinstance(document, bytes) else json.dumps(document).encode()
     return LangfuseTraceDecoder(**options).decode(body, "application/json")
 

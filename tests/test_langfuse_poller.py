@@ -5,112 +5,22 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import timedelta
 from typing import Any
 
 import pytest
-from langfuse_server import (
-    PUBLIC_KEY,
-    SECRET_KEY,
-    LangfuseServer,
-    documents,
-    langfuse_server,
-)
+from langfuse_bench import NOW, Bench, running_bench, stamp
 
-from adapters.langfuse.backfill import Progress, backfill
-from adapters.langfuse.client import LangfuseClient, NotThere, RefusedRequest
-from adapters.langfuse.decoder import LangfuseTraceDecoder
+from adapters.langfuse.client import NotThere
 from adapters.langfuse.poller import LangfusePoller, PollTimes
-from monitor.errors import BackendUnavailable, ConfigurationError, InvalidInput, Overloaded
-from monitor.model import AgentSpan
+from monitor.errors import BackendUnavailable, ConfigurationError
 from monitor.ports import Decoded
-
-NOW = datetime(2026, 5, 1, 12, 0, 0, tzinfo=UTC)
-
-
-class Bench:
-    """A server, a clock that moves by waiting only, and what was accepted."""
-
-    def __init__(self, server: LangfuseServer) -> None:
-        self.server = server
-        self.now = NOW
-        self.waits: list[float] = []
-        self.taken: list[Decoded] = []
-        self.full = 0
-        self.kept: list[bytes] = []
-        self.clients: list[LangfuseClient] = []
-
-    def clock(self) -> float:
-        return self.now.timestamp()
-
-    async def sleep(self, wait_s: float) -> None:
-        self.waits.append(wait_s)
-        self.now += timedelta(seconds=wait_s)
-
-    async def accept(self, decoded: Decoded, payload_bytes: int) -> None:
-        assert payload_bytes > 0
-        if self.full > 0:
-            self.full -= 1
-            raise Overloaded("full", 7)
-        self.taken.append(decoded)
-
-    def client(self, **options: Any) -> LangfuseClient:
-        settings = {
-            "base_url": self.server.url,
-            "public_key": PUBLIC_KEY,
-            "secret_key": SECRET_KEY,
-            **options,
-        }
-        found = LangfuseClient(clock=self.clock, sleep=self.sleep, **settings)
-        self.clients.append(found)
-        return found
-
-    def poller(self, client: LangfuseClient | None = None, **options: Any) -> LangfusePoller:
-        return LangfusePoller(
-            client or self.client(),
-            clock=self.clock,
-            sleep=self.sleep,
-            keep=self.kept.append,
-            **options,
-        )
-
-    def row(self, number: int, seconds_ago: float, **more: Any) -> dict[str, Any]:
-        start = self.now - timedelta(seconds=seconds_ago)
-        row = {
-            "id": f"{number:016x}",
-            "traceId": f"{number:032x}",
-            "startTime": stamp(start),
-            "endTime": stamp(start + timedelta(seconds=1)),
-            "type": "GENERATION",
-            "input": "hello",
-            "output": "hi",
-            **more,
-        }
-        return self.server.add(**row)
-
-    @property
-    def spans(self) -> list[AgentSpan]:
-        return [span for decoded in self.taken for span in decoded.spans]
-
-    @property
-    def ids(self) -> list[str]:
-        return [span.span_id for span in self.spans]
-
-
-def stamp(moment: datetime) -> str:
-    return (
-        moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
-    )
 
 
 @pytest.fixture
 async def bench() -> AsyncIterator[Bench]:
-    async with langfuse_server() as server:
-        bench = Bench(server)
-        yield bench
-        for client in bench.clients:
-            await client.close()
+    async with running_bench() as found:
+        yield found
 
 
 async def test_a_poll_hands_on_every_observation_once(bench: Bench) -> None:
@@ -215,39 +125,6 @@ async def test_without_room_the_same_rows_are_offered_again(bench: Bench) -> Non
     assert len(bench.server.requests) == 1
 
 
-async def test_throttling_waits_as_long_as_it_is_told(bench: Bench) -> None:
-    bench.row(1, 100)
-    date = (NOW + timedelta(seconds=32)).strftime("%a, %d %b %Y %H:%M:%S GMT")
-    bench.server.troubles = [(429, {"Retry-After": "12"}), (429, {"Retry-After": date})]
-    poller = bench.poller()
-    assert await poller.poll(bench.accept) == 1
-    assert bench.waits == [12, 20]
-    assert poller.counters["throttled"] == 2
-
-
-async def test_a_wait_has_a_limit(bench: Bench) -> None:
-    bench.server.troubles = [(429, {"Retry-After": "86400"})]
-    await bench.poller().poll(bench.accept)
-    assert bench.waits == [300]
-
-
-async def test_the_last_allowed_request_is_followed_by_a_rest(bench: Bench) -> None:
-    reset = (NOW + timedelta(seconds=45)).timestamp()
-    bench.server.budget = (1, lambda: reset)
-    client = bench.client()
-    await client.fetch("/api/public/v2/observations", {})
-    bench.server.budget = None
-    await client.fetch("/api/public/v2/observations", {})
-    assert bench.waits == [45]
-
-
-async def test_a_failing_server_is_asked_again_ever_later_and_not_for_ever(bench: Bench) -> None:
-    bench.server.troubles = [(503, {})] * 5
-    with pytest.raises(BackendUnavailable):
-        await bench.client().fetch("/api/public/v2/observations", {})
-    assert bench.waits == [1, 2, 4, 8]
-
-
 async def test_a_window_that_times_out_is_halved_and_nothing_is_left_out(bench: Bench) -> None:
     for number in range(1, 101):
         bench.row(number, 36 * number - 18)
@@ -332,20 +209,6 @@ async def test_an_answer_over_the_limit_is_asked_for_in_smaller_pages(bench: Ben
     assert poller.counters["without_io"] == 1
 
 
-async def test_redirects_are_not_followed(bench: Bench) -> None:
-    bench.server.troubles = [(302, {"Location": bench.server.url + "/api/public/v2/observations"})]
-    with pytest.raises(RefusedRequest, match="redirect"):
-        await bench.poller().poll(bench.accept)
-    assert len(bench.server.requests) == 1
-
-
-async def test_wrong_keys_are_the_operators(bench: Bench) -> None:
-    poller = bench.poller(bench.client(secret_key="wrong"))
-    with pytest.raises(RefusedRequest, match="keys") as caught:
-        await poller.poll(bench.accept)
-    assert "wrong" not in str(caught.value).replace("are wrong", "")
-
-
 async def test_the_loop_outlives_failures_and_stops_when_told(bench: Bench) -> None:
     bench.row(1, 100)
     bench.server.troubles = [(401, {}), (302, {})]
@@ -366,88 +229,3 @@ async def test_the_loop_outlives_failures_and_stops_when_told(bench: Bench) -> N
     assert bench.waits[:2] == [30, 60]
     assert poller.counters["poll_errors:refused"] == 2
     assert poller.counters.get("defects", 0) == 0
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        "http://169.254.169.254",
-        "http://[fe80::1]:3000",
-        "http://[fd00:ec2::254]",
-        "http://[::ffff:169.254.169.254]",
-        "http://0.0.0.0:3000",
-        "http://langfuse.example.com",
-        "https://user:secret@langfuse.example.com",
-        "ftp://langfuse.example.com",
-        "langfuse.example.com",
-        "https://",
-    ],
-)
-def test_addresses_that_must_not_be_called_are_refused(address: str) -> None:
-    with pytest.raises(ConfigurationError) as caught:
-        LangfuseClient(address, "p", "s", clock=lambda: 0.0)
-    assert "secret" not in str(caught.value)
-
-
-async def test_a_name_that_leads_to_a_metadata_service_is_not_called() -> None:
-    from adapters.langfuse.address import GuardedResolver
-
-    class Lying:
-        async def resolve(self, host: str, port: int, family: int) -> list[dict[str, Any]]:
-            return [{"host": "169.254.169.254"}, {"host": "fe80::1%eth0"}]
-
-    with pytest.raises(OSError, match="no address"):
-        await GuardedResolver(Lying()).resolve("langfuse.example.com", 443)
-
-
-async def test_every_sample_is_read_over_the_api_as_from_its_file(
-    bench: Bench, shared_data: Path
-) -> None:
-    for former in (False, True):
-        bench.server.former = former
-        for name, document in documents(shared_data).items():
-            bench.server.traces.clear()
-            bench.server.observations.clear()
-            bench.server.load(document)
-            start = min(row["startTime"] for row in document["observations"])
-            begin = datetime.fromisoformat(start)
-            bench.taken.clear()
-            await backfill(
-                bench.client(),
-                bench.accept,
-                begin - timedelta(seconds=5),
-                begin + timedelta(minutes=10),
-                sleep=bench.sleep,
-            )
-            expected = LangfuseTraceDecoder().decode(json.dumps(document).encode())
-            by_id = {span.span_id: span for span in bench.spans}
-            assert by_id == {span.span_id: span for span in expected.spans}, (name, former)
-
-
-async def test_a_backfill_tells_how_far_it_has_come(bench: Bench) -> None:
-    for number in range(1, 13):
-        bench.row(number, 600 * number - 300)
-    told: list[Progress] = []
-    counters: dict[str, int] = {}
-    start = NOW - timedelta(hours=2)
-    whole = await backfill(
-        bench.client(),
-        bench.accept,
-        start,
-        NOW,
-        progress=told.append,
-        counters=counters,
-        sleep=bench.sleep,
-    )
-    assert told == [
-        Progress(start + timedelta(hours=1), 0.5, 6),
-        Progress(NOW, 1.0, 12),
-    ]
-    assert whole == told[-1]
-    assert counters["pages"] == 2
-
-
-async def test_a_backfill_needs_a_range(bench: Bench) -> None:
-    for start, end in ((NOW, NOW), (NOW.replace(tzinfo=None), NOW)):
-        with pytest.raises(InvalidInput):
-            await backfill(bench.client(), bench.accept, start, end)
