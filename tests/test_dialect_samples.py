@@ -41,6 +41,8 @@ CAPTURED = {
     "ai_sdk_7_generate": ("ai_sdk_7_generate",),
     "langsmith_0.15_langgraph": ("langsmith_0.15_langgraph",),
     "logfire_4.16_clients": ("logfire_4.16_clients",),
+    "mlflow_3.17_agent": ("mlflow_3.17_agent",),
+    "agent_framework_1.23": ("agent_framework_1.23",),
 }
 QUERIES = (
     "What is the weather in Paris and London?",
@@ -74,10 +76,7 @@ def captured(name: str) -> list[AgentSpan]:
 
 
 def understood(name: str) -> list[Conversation]:
-    """What the pipeline makes of a capture; assembly alone where nothing names a conversation.
-
-    How such traces are put together is tested where it is done.
-    """
+    """What the pipeline makes of a capture; assembly alone where nothing names a conversation."""
     spans = captured(name)
     if any(span.conversation_id for span in spans):
         return conversations_of(spans)
@@ -263,8 +262,11 @@ def test_later_formats_of_pydantic_ai_read_alike(name: str) -> None:
     assert [tool.name for tool in conversation.tools] == ["get_weather", "convert_temp"]
 
 
-def test_the_first_format_of_pydantic_ai_has_no_conversation() -> None:
-    found = understood("pydantic_ai_0.8_fmt1")
+@pytest.mark.parametrize(
+    "name", ["pydantic_ai_0.8_fmt1", "mlflow_3.17_agent", "agent_framework_1.23"]
+)
+def test_frameworks_that_name_no_conversation_are_read_alike(name: str) -> None:
+    found = understood(name)
     assert [conversation.synthetic_id for conversation in found] == [True] * 3
     assert [conversation.queries for conversation in found] == [(query,) for query in QUERIES]
     assert [line[2:] for conversation in found for line in story(conversation)] == [
