@@ -203,8 +203,9 @@ def _several(item: Mapping[str, Any], position: int, session: JsonValue) -> Tran
     for number, (name, document) in enumerate(object_in(item, "agent_traces").items()):
         told = _transcript(read_trace(document), 0, None)
         for step in told.steps:
-            own = step.message.role == "assistant"
-            task = number > 0 and step.message.role == "user"
+            role = step.message.role
+            own = role == "assistant" or bool(step.message.calls)
+            task = number > 0 and role == "user"
             steps.append(msgspec.structs.replace(step, agent=name if own else None, inner=task))
     if not steps:
         raise UnreadableDocument("its `agent_traces` hold no messages")

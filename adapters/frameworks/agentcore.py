@@ -22,7 +22,7 @@ from monitor.model import AgentSpan, JsonValue, Message
 
 _TEXT_KEYS: Final = ("result", "text", "output", "message", "response", "completion", "content")
 _EVENT: Final = "data:"
-_ROUNDS: Final = 4
+_ROUNDS: Final = 8
 
 
 class AgentCoreDecoder(DocumentDecoder):

@@ -105,7 +105,7 @@ def _check_keys(given: object, known: set[str] | frozenset[str], where: str) -> 
 
 def _roles(table: Mapping[str, Any]) -> dict[str, str]:
     for name, role in table.items():
-        if role not in _ROLES:
+        if not isinstance(role, str) or role not in _ROLES:
             raise ConfigurationError(
                 f"roles.{name} = {role!r} is none of {', '.join(sorted(_ROLES))}; "
                 "the operator must mend it"

@@ -72,6 +72,15 @@ def _with_usage(spans: list[AgentSpan], usage: Usage) -> list[AgentSpan]:
     return spans
 
 
+def _as_one(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """What the user said in several messages in a row is one query."""
+    if len(messages) < 2:
+        return tuple(messages)
+    texts = [message.text for message in messages if message.text is not None]
+    media = tuple(part for message in messages for part in message.media)
+    return (Message("user", "\n".join(texts) if texts else None, media=media),)
+
+
 class _Exchange:
     """The spans of one user turn, numbered as they come."""
 
@@ -195,7 +204,7 @@ class _Exchange:
             agent=told.agent,
             release=told.release,
             system=self._system,
-            messages_in=tuple(step.message for step in steps if opens(step)),
+            messages_in=_as_one([step.message for step in steps if opens(step)]),
             messages_out=() if reply is None else (Message("assistant", reply),),
             error_type=told.error_type if self._last else None,
             expected=told.expected if self._last else None,

@@ -92,7 +92,7 @@ def with_one_voice(steps: Sequence[Step], replying: str | None = None) -> tuple[
         inner, agent = False, voice
         for step in exchange:
             message = step.message
-            if message.role == "assistant":
+            if message.role == "assistant" or (message.calls and step.agent):
                 agent = step.agent
                 inner = agent != voice
             if opens(step) or message.role in ("system", "developer"):
