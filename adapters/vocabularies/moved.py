@@ -35,6 +35,8 @@ class MovedContent:
         span: AgentSpan,
     ) -> AgentSpan | None:
         """Told twice over, as messages and as a tool's run: the span decides which it was."""
+        if not events:
+            return None
         body = next((fields for name, fields in events if name == MOVED_CONTENT), None)
         if body is None:
             return None
