@@ -60,6 +60,7 @@ _WIDE_SECRET_WORDS: Final = (
     "contraseña",
 )
 _QUAD: Final = re.compile(rb"\.0{1,3}\.0{1,3}\.0")
+_ITALIAN: Final = re.compile(rb"00[a-z]00[a-z]000[a-z]")
 _ASSIGNED_KEY: Final = re.compile(rb"key[\"':= ]")
 _IPV6_GROUPS: Final = re.compile(rb":[0-9a-fA-F]{1,4}:[0-9a-fA-F]{1,4}:[0-9a-fA-F]")
 
@@ -120,7 +121,7 @@ def _of_digits(low: bytes) -> int:
         for six in _AFTER_SIX:
             if six in dense:
                 return signs | LETTERED
-    return signs | LETTERED if b"fiscale" in low else signs
+    return signs | LETTERED if _ITALIAN.search(low) else signs
 
 
 def _of_words(text: str, low: bytes, *, assigned: bool) -> int:

@@ -10,7 +10,7 @@ from adapters.redaction import addresses, glance, keys, numbers, phones, secrets
 from adapters.redaction.folding import folded
 from adapters.redaction.hits import Hit
 from adapters.redaction.placeholders import VALUE_DIGITS, Placeholders
-from adapters.redaction.words import before, says_phone
+from adapters.redaction.words import before, says_phone, says_phone_after
 
 KINDS: Final = frozenset(
     ("email", "phone", "card", "iban", "ssn", "national_id", "ip", "jwt", "key", "pem", "secret")
@@ -128,7 +128,7 @@ def _of_stretch(text: str, start: int, end: int, count: int) -> Iterator[Hit]:
         yield from phones.written(text, start, end)
     if count >= _MOBILE_DIGITS:
         yield from phones.chinese(text, start, end)
-    if says_phone(words):
+    if says_phone(words) or says_phone_after(text, end):
         yield from phones.by_words(text, start, end)
 
 
@@ -139,7 +139,7 @@ def _says_nothing(text: str, start: int, end: int) -> bool:
     before = text[start - 1 : start] if start else ""
     if before.isascii() and (before.isalnum() or before == "_"):
         return True
-    return not before and end - start in (7, 8, 9, 10, 12)
+    return not before and end - start in (7, 8, 9, 10, 12) and text[end : end + 2].isascii()
 
 
 _DETECTORS: Final = (

@@ -25,11 +25,12 @@ _HARMLESS: Final = re.compile(
 _BEFORE: Final = 24
 """Characters before `token` or `key` that say which."""
 _LINK: Final = re.compile(
-    r"\s{0,2}[\"']?\s{0,2}(?P<sign>(?:\s(?:is|es|est|ist))?\s{0,2}[:=]|=>|\s(?:is|was|ist|est|es|är|è|é)\s|は|是|为)\s{0,2}"
+    r"\s{0,2}[\"']?\s{0,2}(?P<sign>(?:\s(?:is|es|est|ist))?\s{0,2}[:=]|=>|\s(?:is|was|ist|est|es|är|è|é)\s|は|是|为|[는은이가]\s|\s)\s{0,2}"
     r"(?P<quote>[\"'`]?)"
 )
 # Of ASCII and Latin letters: the words after it in a script without blanks are no part of it.
 _BARE: Final = re.compile(r"(?:(?![\"'`,;<>{}\[\]()|])[!-~\u00a1-\u024f]){3,512}")
+_LEAST_MIXED: Final = 6
 _QUOTED_LIMIT: Final = 512
 _AUTHORIZATION: Final = re.compile(
     r"authorization[\"']?\s{0,2}[:=]\s{0,2}[\"']?"
@@ -75,7 +76,11 @@ def named_secrets(text: str) -> Iterator[Hit]:
         end = _quoted_end(text, start, quote) if quote else _bare_end(text, start)
         value = text[start:end]
         last, until = start, end
-        sure = quote or "=" in named.link["sign"] or _looks_secret(value)
+        sign = named.link["sign"]
+        if quote or "=" in sign:
+            sure = bool(sign.strip())
+        else:
+            sure = _looks_secret(value) if sign.strip() else _is_mixed(value)
         if sure and is_secret(value, password=named.is_password):
             yield Hit(start, end, "SECRET", value)
 
@@ -138,6 +143,12 @@ def is_secret(value: str, *, password: bool) -> bool:
     # A token without any digit is rather a name of one, in code or in a manual.
     mixed = any(map(str.isdigit, value)) and not value.isdigit()
     return password or (len(value) >= 8 and mixed and " " not in value)
+
+
+def _is_mixed(value: str) -> bool:
+    """Whether a word right after `password` has both letters and digits, as few words do."""
+    digits = sum(map(str.isdigit, value))
+    return len(value) >= _LEAST_MIXED and 0 < digits < len(value) and not value[0].isdigit()
 
 
 def _looks_secret(value: str) -> bool:

@@ -11,6 +11,8 @@ GAP: Final = 26
 """Characters between the word and the number."""
 
 # Another number, field or sentence between a word and a number parts the two.
+_STOP: Final = re.compile(r"[0-9,;:.{}<>\u3002\u3001\u060c\u0964\n]")
+_REACH_AFTER: Final = 16
 _BREAK: Final = re.compile(r"[0-9,;{}<>]")
 _NAMES: Final = re.compile(r"[^\W_]+")
 _TELLING: Final = re.compile(r"[^\W_]|[#№]")
@@ -60,12 +62,16 @@ _AMERICAN: Final = _marked((
     "<ssn>", "social security", "social_security", "socialsecurity",
 ))  # fmt: skip
 
+_PHONE_AFTER: Final = (
+    "电话", "電話", "手机", "手機", "携帯", "전화", "휴대", "연락", "फ़ोन", "फोन", "मोबाइल",
+)  # fmt: skip
+
 _THINGS: Final = frozenset(
     _NAMES.findall(
         "order ticket invoice tracking case booking confirmation reservation reference ref sku "
         "item product transaction txn trx serial batch build version timestamp ts hash commit "
-        "trace span request session event message job task run process pid isbn ean upc gtin asin parcel "
-        "shipment awb imei model part account acct user customer line bill plan device payment "
+        "trace span request session event message job task run process pid isbn ean upc gtin asin "
+        "parcel shipment awb imei model part account acct user customer line bill plan device payment "
         "pedido factura commande facture ordine fattura fatura заказ заказа заказу счет"
     )
 )
@@ -90,6 +96,12 @@ def before(text: str, start: int) -> str:
 def says_phone(words: str) -> bool:
     """Whether a number after these words is a telephone's."""
     return _told(words, _PHONE) and not says_thing(words)
+
+
+def says_phone_after(text: str, end: int) -> bool:
+    """Whether the words after a number call it a telephone's, as some languages order them."""
+    words = _STOP.split(text[end : end + _REACH_AFTER])[0]
+    return not words.isascii() and any(word in words for word in _PHONE_AFTER)
 
 
 def says_card(words: str) -> bool:
