@@ -201,6 +201,39 @@ async def test_a_broken_gzip_message_is_an_invalid_argument(caller: Caller) -> N
     assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
 
 
+async def test_gzip_within_gzip_is_malformed(caller: Caller) -> None:
+    error = await caller.refusal(gzip.compress(gzip.compress(GOOD[PROTOBUF])))
+    assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
+
+
+async def test_deflate_is_not_spoken(caller: Caller) -> None:
+    error = await caller.refusal(GOOD[PROTOBUF] * 50, compression=grpc.Compression.Deflate)
+    assert error.code() is grpc.StatusCode.UNIMPLEMENTED
+    assert caller.accept.taken == []
+
+
+@options(transport=Transport(streams=1))
+async def test_calls_on_one_connection_are_bounded_and_wait_for_each_other(
+    caller: Caller,
+) -> None:
+    caller.accept.wait = asyncio.Event()
+    calls = [asyncio.create_task(caller.call(GOOD[PROTOBUF])) for _ in range(5)]
+    await caller.accept.entered.wait()
+    assert caller.receiver.counters["requests"] == 1
+    caller.accept.wait.set()
+    assert await asyncio.gather(*calls) == [b""] * 5
+
+
+@options(transport=Transport(age_s=0.1, age_grace_s=5.0))
+async def test_a_connection_ends_in_peace_at_its_age(caller: Caller) -> None:
+    last = asyncio.get_running_loop().time() + 0.5
+    calls = 0
+    while asyncio.get_running_loop().time() < last:
+        assert await caller.call(GOOD[PROTOBUF]) == b""
+        calls += 1
+    assert len(caller.accept.taken) == calls
+
+
 @options(in_flight_bytes=10_000)
 async def test_bytes_in_flight_are_bounded_before_they_are_parsed(caller: Caller) -> None:
     caller.accept.wait = asyncio.Event()

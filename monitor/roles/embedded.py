@@ -142,7 +142,8 @@ class Embedded:
             await receiver.stop()
         self._flush = flush
         self._stopping.set()
-        await asyncio.to_thread(self._writer.join)
+        if self._writer.ident is not None:  # otherwise the start failed before it
+            await asyncio.to_thread(self._writer.join)
 
     async def accept(self, decoded: Decoded, payload_bytes: int) -> None:
         """Wait until the decoded spans are durable (port `Accept`)."""
