@@ -35,6 +35,8 @@ TRACES = (
     "openinference_agno_1.0.15",
     "openllmetry_0.40.14_numbered",
     "openllmetry_0.62.4_content_off",
+    "traceloop_sdk_0.62.4",
+    "traceloop_langgraph_0.62.4",
     "otel_openai_v2_2.1b0",
 )
 LOGS = {"otel_openai_v2_2.1b0": "otel_openai_v2_2.1b0_logs"}
@@ -171,6 +173,8 @@ SHORT_RESULTS = ["18.5C and sunny", "14.0C and rainy", "65.3F"]
     [
         ("openinference_langgraph_0.1.80", "langgraph-thread"),
         ("openinference_agno_1.0.15", "agno-session"),
+        ("traceloop_sdk_0.62.4", "trl-session"),
+        ("traceloop_langgraph_0.62.4", "traceloop-thread"),
     ],
 )
 def test_a_framework_with_a_session_tells_the_whole_script(name: str, session: str) -> None:

@@ -87,6 +87,28 @@ def test_a_tool_of_genai_names_is_read_by_them() -> None:
     assert (found.result, found.vocabulary) == ("sunny", "traceloop_genai")
 
 
+def test_what_langchain_tells_its_callbacks_may_stand_under_genai_names() -> None:
+    message = {"content": "sunny", "type": "tool", "tool_call_id": "call-1", "status": "success"}
+    callback = {
+        "input_str": "{'city': 'Paris'}",
+        "inputs": {"city": "Paris"},
+        "tags": [],
+        "metadata": {"thread_id": "t"},
+        "kwargs": {"tool_call_id": "call-1"},
+    }
+    own = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "look",
+        "gen_ai.tool.call.arguments": json.dumps(callback),
+        "gen_ai.tool.call.result": json.dumps(
+            {"output": {"lc": 1, "kwargs": message}, "kwargs": {}}
+        ),
+    }
+    found = read("tool", own)
+    assert found.call == ToolCall("look", {"city": "Paris"}, "call-1")
+    assert (found.result, found.has_result) == ("sunny", True)
+
+
 def test_a_tool_without_a_name_has_its_spans() -> None:
     found = read("tool", {}, name="look.tool")
     assert found.call == ToolCall("look", arguments_state="absent")

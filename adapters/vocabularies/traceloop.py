@@ -70,18 +70,22 @@ class Traceloop:
         events: Sequence[tuple[str, Mapping[str, JsonValue]]],
         span: AgentSpan,
     ) -> AgentSpan:
-        if genai.ARGUMENTS in attributes or genai.RESULT in attributes:
+        arguments = _first(attributes, (genai.ARGUMENTS, INPUT))
+        returned = _first(attributes, (genai.RESULT, OUTPUT))
+        fields, _ = payload.opened(arguments)
+        if genai.ARGUMENTS in attributes and not _is_callback(fields):
             return genai.read_tool(attributes, events, span, f"{self.name}_genai")
-        has_result = attributes.get(OUTPUT) is not None
-        failed = not has_result and any(name == genai.EXCEPTION_EVENT for name, _ in events)
+        failed = returned is None and any(name == genai.EXCEPTION_EVENT for name, _ in events)
+        beside = fields.get("kwargs") if isinstance(fields, Mapping) else None
+        id_ = beside.get("tool_call_id") if isinstance(beside, Mapping) else None
         return kept.told_tool(
             span,
             self.name,
             _tool_name(attributes, span),
-            _without_callback(attributes.get(INPUT)),
-            _returned(attributes.get(OUTPUT)),
-            has_result=has_result,
-            id_=attributes.get(genai.CALL_ID),
+            _without_callback(arguments, fields),
+            _returned(returned),
+            has_result=returned is not None,
+            id_=attributes.get(genai.CALL_ID) or (id_ if _is_callback(fields) else None),
             agent=genai.text_or_none(attributes.get(genai.AGENT)),
             failed=failed,
         )
@@ -95,10 +99,16 @@ def _tool_name(attributes: Mapping[str, JsonValue], span: AgentSpan) -> str:
     return span.name.removesuffix(_TOOL_ENDING)
 
 
-def _without_callback(value: JsonValue) -> JsonValue:
-    """A tool's arguments without what LangChain tells its callbacks beside them."""
-    fields, cut = payload.opened(value)
-    if cut or not isinstance(fields, Mapping):
+def _is_callback(fields: JsonValue) -> bool:
+    """Whether this is what LangChain tells its callbacks about a tool's run."""
+    if not isinstance(fields, Mapping):
+        return False
+    return "input_str" in fields or ("inputs" in fields and not _BESIDE.isdisjoint(fields))
+
+
+def _without_callback(value: JsonValue, fields: JsonValue) -> JsonValue:
+    """A tool's arguments without what stands beside them."""
+    if not isinstance(fields, Mapping):
         return value
     inputs = fields.get("inputs")
     if isinstance(inputs, Mapping) and inputs:
@@ -107,7 +117,7 @@ def _without_callback(value: JsonValue) -> JsonValue:
         return {"input_str": fields["input_str"]}
     if "args" in fields or "kwargs" in fields:
         return {key: item for key, item in fields.items() if key in ("args", "kwargs")}
-    return {key: item for key, item in fields.items() if key not in _BESIDE}
+    return value
 
 
 def _returned(value: JsonValue) -> JsonValue:
@@ -134,3 +144,7 @@ def _replied(value: JsonValue) -> Said:
         if message.role == "assistant" and message.text:
             return said._replace(messages=(Message("assistant", message.text),))
     return said._replace(messages=None)
+
+
+def _first(attributes: Mapping[str, JsonValue], keys: Sequence[str]) -> JsonValue:
+    return next((value for key in keys if (value := attributes.get(key)) is not None), None)
