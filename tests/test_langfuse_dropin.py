@@ -8,6 +8,7 @@ import gzip
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.sdk.trace import TracerProvider
 from otlp_building import JSON, PROTOBUF
 from otlp_receiving import GOOD, Client, check_status, receiving
+from running import Running
 from test_forward import QUICK, Backend, backend
 
 from adapters.langfuse.ingestion import LangfuseIngestion
@@ -189,6 +191,21 @@ def _check_script(client: Client) -> None:
 async def test_the_real_sdk_works_against_the_sidecar_alone(client: Client) -> None:
     assert await asyncio.to_thread(_drive, client.url, "pk-lf-2")
     _check_script(client)
+
+
+def test_the_real_sdk_is_reported_by_the_service(tmp_path: Path) -> None:
+    reports, tools = tmp_path / "reports.jsonl", tmp_path / "tools.json"
+    # Only the order of the script is one that the tool takes.
+    order = {"type": "object", "properties": {"order": {"enum": [12]}}, "required": ["order"]}
+    tools.write_text(json.dumps([{"name": "find_order", "parameters": order}]))
+    options = ("--reports", str(reports), "--tools", str(tools), "--flush-on-exit")
+    with Running(tmp_path, *options) as service:
+        assert _drive(service.otlp, "pk-lf-3")
+        assert service.stop() == 0
+    report = json.loads(reports.read_text().splitlines()[-1])
+    assert report["conversation_id"] == "s1"
+    turns = [(turn["turn_type"], turn["verdict"], turn["basis"]) for turn in report["turns"]]
+    assert turns == [("action", "pass", "contract"), ("response", "unscored", None)]
 
 
 async def test_the_real_sdk_reaches_its_langfuse_through_the_sidecar() -> None:

@@ -157,10 +157,16 @@ def test_a_users_own_words_are_not_taken_apart() -> None:
     assert found.messages_in == (Message("user", "Translate this:\nassistant: hello"),)
 
 
-@pytest.mark.parametrize("hidden", ["__REDACTED__", "null", "None", "", '""', None])
+@pytest.mark.parametrize("hidden", ["__REDACTED__", "null", "None", None])
 def test_what_is_hidden_is_not_known(hidden: str | None) -> None:
     found = span(input=hidden, output=hidden)
     assert (found.messages_in, found.messages_out, found.truncated) == (None, None, False)
+
+
+def test_an_empty_reply_is_known_to_be_empty() -> None:
+    for output in ("", '""', {"role": "assistant", "content": ""}):
+        assert span(input="", output=output).messages_out == (Message("assistant", ""),)
+        assert not span(input="", output=output).messages_in
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,9 @@ def test_a_null_result_is_not_an_unknown_one() -> None:
     assert not tool(output=None).has_result
     found = tool(output="null")
     assert (found.result, found.has_result) == (None, True)
+    found = tool(output="")
+    assert (found.result, found.has_result) == ("", True)
+    assert not tool(output="__REDACTED__").has_result
 
 
 @pytest.mark.parametrize("as_text", [True, False])

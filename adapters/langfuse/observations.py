@@ -7,10 +7,11 @@ the vocabularies of OpenTelemetry; what they do not tell is read from the observ
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
+from adapters.langfuse.events import events_of, told_as_events
 from adapters.langfuse.rows import (
     NO_TRACE,
     Observation,
@@ -26,6 +27,7 @@ from adapters.shapes.payload import Given, Said
 from adapters.vocabularies.completing import completed, lacks_content
 from adapters.vocabularies.definitions import read_definitions
 from adapters.vocabularies.failures import is_control_flow
+from adapters.vocabularies.genai import INPUT_TOKENS, OUTPUT_TOKENS
 from adapters.vocabularies.identity import (
     CONVERSATION_KEYS,
     RELEASE_KEYS,
@@ -74,8 +76,8 @@ _ATTRIBUTE_KINDS: Final[dict[str, SpanKind]] = {
     "PROMPT": "other",
 }
 _KIND_KEYS: Final = ("openinference.span.kind", "traceloop.span.kind", "langsmith.span.kind")
-_INPUT_TOKENS: Final = "gen_ai.usage.input_tokens"
-_OUTPUT_TOKENS: Final = "gen_ai.usage.output_tokens"
+_INPUT_TOKENS: Final = (*INPUT_TOKENS, "llm.token_count.prompt")
+_OUTPUT_TOKENS: Final = (*OUTPUT_TOKENS, "llm.token_count.completion")
 _LANGCHAIN: Final = ("ls_model_type", "ls_provider", "langgraph_node", "langgraph_step")
 
 
@@ -113,7 +115,7 @@ class ObservationReader:
         """The same, for a row whose fields are known. Raises PayloadTooLarge."""
         marks = _marks(seen.metadata)
         bare = self._bare(seen, trace, marks)
-        told = self._told(marks, bare)
+        told = self._told(seen, marks, bare)
         kind = _kind(seen, marks, told)
         if kind == "tool":
             return _tool(seen, marks, bare, told)
@@ -147,13 +149,14 @@ class ObservationReader:
             scope=marks.scope[:_NAME_CHARACTERS],
         )
 
-    def _told(self, marks: _Marks, bare: AgentSpan) -> AgentSpan | None:
-        """What a vocabulary reads from the original attributes."""
+    def _told(self, seen: Observation, marks: _Marks, bare: AgentSpan) -> AgentSpan | None:
+        """What a vocabulary reads from the original attributes and events."""
         if not marks.attributes:
             return None
+        events = events_of(seen.input, seen.output) if told_as_events(marks.scope) else ()
         told: AgentSpan | None = None
         for vocabulary in self._vocabularies:
-            found = vocabulary.read(marks.attributes, (), bare)
+            found = vocabulary.read(marks.attributes, events, bare)
             if found is not None:
                 told = found if told is None else completed(told, found)
                 if not lacks_content(told):
@@ -314,17 +317,22 @@ def _derived_definitions(value: JsonValue) -> tuple[ToolDefinition, ...] | None:
 
 def _usage(seen: Observation, marks: _Marks) -> Usage | None:
     """Of what was recorded first, in which the cached tokens are among the input."""
-    into, out = (_tokens(marks.attributes.get(key)) for key in (_INPUT_TOKENS, _OUTPUT_TOKENS))
+    into, out = (_tokens(marks.attributes, keys) for keys in (_INPUT_TOKENS, _OUTPUT_TOKENS))
     derived = seen.usage or Usage()
     into = derived.input_tokens if into is None else into
     out = derived.output_tokens if out is None else out
     return None if into is None and out is None else Usage(into, out)
 
 
-def _tokens(value: Any) -> int | None:
-    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 19:
-        return int(value)
-    return value if type(value) is int and 0 <= value < 2**63 else None
+def _tokens(attributes: Mapping[str, JsonValue], keys: Sequence[str]) -> int | None:
+    for key in keys:
+        value = attributes.get(key)
+        # The server keeps attributes as text.
+        if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 19:
+            return int(value)
+        if type(value) is int and 0 <= value < 2**63:
+            return value
+    return None
 
 
 def _expected(value: JsonValue) -> JsonValue:

@@ -17,7 +17,9 @@ from monitor.model import JsonValue, Message
 
 CUT: Final = "<truncated due to size exceeding limit>"
 """What the SDKs put in the place of a value that was too large for them."""
-_HIDDEN: Final = frozenset({"", "null", "None", "undefined", "__REDACTED__"})
+MASKED: Final = "__REDACTED__"
+"""What OpenInference puts in the place of a value that was to be hidden."""
+_HIDDEN: Final = frozenset({"null", "None", "undefined", MASKED})
 _RENDERED: Final = re.compile(
     r"^(system|developer|user|human|assistant|ai|tool|function): ", re.MULTILINE
 )
@@ -31,7 +33,7 @@ _CALL_TYPES: Final = frozenset({"tool_call", "tool-call"})
 def given_in(value: JsonValue) -> Given:
     """What was given. Raises PayloadTooLarge at a limit."""
     value, cut = shown(value)
-    if value is None:
+    if value is None or value == "":
         return Given(cut=cut)
     if isinstance(value, str) and value.startswith(_OPENERS):
         return Given(_rendered_messages(value))
@@ -42,7 +44,7 @@ def given_in(value: JsonValue) -> Given:
 
 
 def said_in(value: JsonValue) -> Said:
-    """What was said. Raises PayloadTooLarge at a limit."""
+    """What was said; an empty text is known to be empty. Raises PayloadTooLarge at a limit."""
     value, cut = shown(value)
     if value is None:
         return Said(cut=cut)
@@ -59,7 +61,7 @@ def said_in(value: JsonValue) -> Said:
 def shown(value: JsonValue) -> tuple[JsonValue, bool]:
     """The value, None where it was hidden or never was; and whether it was left out for size."""
     if isinstance(value, str):
-        text = value.strip().strip('"')
+        text = value.strip()
         if text in _HIDDEN or text == CUT:
             return None, text == CUT
     return value, False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from adapters.langfuse.speech import CUT, shown
+from adapters.langfuse.speech import CUT, MASKED
 from adapters.shapes import content
 from adapters.shapes.blocks import answer_of
 from adapters.shapes.payload import Answer, opened, read_answer, read_arguments
@@ -36,8 +36,7 @@ def call_of(name: str, given: JsonValue, told: ToolCall | None, answer: Answer) 
 
 def answer_in(value: JsonValue) -> tuple[Answer, bool]:
     """The answer, out of a message or of what a tool server sends; and whether it was cut."""
-    value, cut = shown(value)
-    if cut:
+    if isinstance(value, str) and value.strip() in (CUT, MASKED):
         return Answer(None), True
     inner, cut = opened(value) if isinstance(value, str) else (value, False)
     if isinstance(inner, Mapping) and _is_server_answer(inner):
