@@ -83,6 +83,7 @@ class Redactor:
         self._names: dict[str, _Named] = {}
         self._fields: tuple[tuple[str, Callable[[Any], Any]], ...] = (
             ("conversation_id", self.name),
+            ("response_id", self.name),
             *((name, self.text) for name in _TEXTS),
             ("messages_in", self._messages),
             ("messages_out", self._messages),
@@ -228,7 +229,8 @@ class Redactor:
         # The key is read before the value, as in a text; both ways must lead to the same.
         before = named.before
         both = self.text(before + value)
-        return both[len(before) :] if both.startswith(before) else clean
+        found = both[len(before) :] if both.startswith(before) else clean
+        return value if found == value else found
 
     def _named(self, key: str) -> _Named:
         """What a key becomes, and what it says of its value."""

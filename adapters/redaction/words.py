@@ -71,8 +71,8 @@ _THINGS: Final = frozenset(
         "order ticket invoice tracking case booking confirmation reservation reference ref sku "
         "item product transaction txn trx serial batch build version timestamp ts hash commit "
         "trace span request session event message job task run process pid isbn ean upc gtin asin "
-        "parcel shipment awb imei model part account acct user customer line bill plan device payment "
-        "pedido factura commande facture ordine fattura fatura заказ заказа заказу счет"
+        "parcel shipment awb imei model part account acct user customer line bill plan device "
+        "payment pedido factura commande facture ordine fattura fatura заказ заказа заказу счет"
     )
 )
 _THING_STEMS: Final = ("bestell", "auftrag", "rechnung", "vorgang", "sendung", "zamów")
