@@ -17,6 +17,7 @@ JsonValue: TypeAlias = Any
 
 SpanKind: TypeAlias = Literal["agent", "model", "tool", "other"]
 ArgumentsState: TypeAlias = Literal["parsed", "raw", "truncated", "absent"]
+IdRemark: TypeAlias = Literal["resource", "response", "constant", "service", "length"]
 
 
 PLACEHOLDER: Final = re.compile(r"<[A-Z][A-Z_]{1,31}:[0-9a-f]{4,32}>|\[REDACTED:[A-Z_]{2,32}\]")
@@ -122,6 +123,11 @@ class AgentSpan(msgspec.Struct, frozen=True, array_like=True, gc=False):
     scope: str = ""
     vocabulary: str = ""
     """Which vocabulary read the span; provenance."""
+    response_id: str | None = None
+    """The provider's id of a model call's response: what some sources pass for a conversation."""
+    id_remark: IdRemark | None = None
+    """`resource`: the conversation id is that of the whole process, and gives way to any span's.
+    Else why the id that the source gave is refused, and `conversation_id` is None."""
 
 
 class ActionTurn(msgspec.Struct, frozen=True, array_like=True, tag="action", gc=False):

@@ -13,7 +13,9 @@ from adapters.vocabularies.identity import (
     CONVERSATION_KEYS,
     RELEASE_KEYS,
     RESPONSE_ID,
+    SERVICE_NAME,
     conversation_id,
+    named,
     release,
 )
 from adapters.vocabularies.registry import VOCABULARIES
@@ -30,6 +32,7 @@ class Origin(NamedTuple):
     scope: str
     conversation_id: str | None
     release: str | None
+    service: str | None = None
 
 
 class SpanReader:
@@ -45,7 +48,7 @@ class SpanReader:
         self._vocabularies = tuple(vocabularies)
         self._conversation_keys = _with_first(conversation_attribute, CONVERSATION_KEYS)
         self._release_keys = _with_first(release_attribute, RELEASE_KEYS)
-        names = {EXPECTED, RESPONSE_ID, *FAILURE_KEYS, *extra}
+        names = {EXPECTED, RESPONSE_ID, SERVICE_NAME, *FAILURE_KEYS, *extra}
         names.update(self._conversation_keys, self._release_keys)
         for vocabulary in self._vocabularies:
             names.update(vocabulary.keys)
@@ -55,7 +58,7 @@ class SpanReader:
         """Attributes that matter when their name starts so."""
         self.wanted: dict[str, bool] = dict.fromkeys(self.keys, True)
         """What is known of names by now, whether they matter; it grows to a limit."""
-        self.origin_keys = frozenset(self._conversation_keys + self._release_keys)
+        self.origin_keys = frozenset((*self._conversation_keys, *self._release_keys, SERVICE_NAME))
         """The resource attributes that matter."""
 
     def origin(self, resource: Mapping[str, JsonValue], scope: str) -> Origin:
@@ -64,6 +67,7 @@ class SpanReader:
             scope[:_NAME_CHARACTERS],
             conversation_id(resource, self._conversation_keys),
             release(resource, self._release_keys),
+            _text(resource.get(SERVICE_NAME)),
         )
 
     def read(
@@ -89,6 +93,9 @@ class SpanReader:
         error_type = None
         if failed or events or ERROR_TYPE in attributes:
             error_type, events = failure_of(attributes, events, failed=failed)
+        conversation, remark = named(attributes, self._conversation_keys, origin.service)
+        if conversation is None and origin.conversation_id is not None:
+            conversation, remark = origin.conversation_id, "resource"
         span = AgentSpan(
             trace_id,
             span_id,
@@ -97,7 +104,7 @@ class SpanReader:
             parent_id,
             start_ns,
             end_ns,
-            conversation_id(attributes, self._conversation_keys) or origin.conversation_id,
+            conversation,
             None,
             release(attributes, self._release_keys) or origin.release,
             error_type=error_type,
@@ -105,6 +112,8 @@ class SpanReader:
             truncated=truncated,
             detail=detail,
             scope=origin.scope,
+            response_id=_text(attributes.get(RESPONSE_ID)),
+            id_remark=remark,
         )
         for vocabulary in self._vocabularies:
             found = vocabulary.read(attributes, events, span)
@@ -135,6 +144,10 @@ def _completed(
 
 def _with_first(name: str | None, keys: tuple[str, ...]) -> tuple[str, ...]:
     return (name, *keys) if name else keys
+
+
+def _text(value: JsonValue) -> str | None:
+    return value[:_NAME_CHARACTERS] if isinstance(value, str) and value else None
 
 
 def _expected(value: JsonValue) -> JsonValue:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
-from monitor.model import JsonValue
+from monitor.model import IdRemark, JsonValue
 
 CONVERSATION_KEYS: Final = (
     "langfuse.session.id",
@@ -40,39 +40,78 @@ _NOT_CONVERSATIONS: Final = frozenset(
         "session",
         "n/a",
         "<not specified>",
+        "conversation",
+        "thread",
+        "true",
+        "false",
+        "nan",
+        "{}",
+        "[]",
+        "00000000-0000-0000-0000-000000000000",
     }
 )
 _RESPONSE_PREFIXES: Final = ("resp_", "chatcmpl-")
 _ID_CHARACTERS: Final = 256
+SERVICE_NAME: Final = "service.name"
+
+
+class Named(NamedTuple):
+    """The conversation that attributes name, or why the one they name does not count."""
+
+    conversation_id: str | None = None
+    refused: IdRemark | None = None
+
+
+_NOTHING: Final = Named()
+_OF_RESPONSE: Final = Named(None, "response")
+_OF_SERVICE: Final = Named(None, "service")
+_TOO_LONG: Final = Named(None, "length")
 
 
 def conversation_id(attributes: Mapping[str, JsonValue], keys: tuple[str, ...]) -> str | None:
-    """The first acceptable conversation id among `keys`; None when there is none.
+    """The first acceptable conversation id among `keys`; None when there is none."""
+    return named(attributes, keys).conversation_id
+
+
+def named(
+    attributes: Mapping[str, JsonValue], keys: tuple[str, ...], service: str | None = None
+) -> Named:
+    """The first acceptable conversation id among `keys`, else why the first was refused.
 
     An id that changes with each call, or that all users share, would split or merge conversations:
-    ids of model responses and names of nothing are refused.
+    ids of model responses, names of nothing and the name of the `service` are refused.
     """
+    refused: IdRemark | None = None
     for key in keys:
         if key in attributes:
             value = attributes[key]
             if isinstance(value, int) and not isinstance(value, bool):
                 value = str(value)
-            if isinstance(value, str) and len(value) <= _ID_CHARACTERS:
-                name = _name(value)
-                if name is not None and name != attributes.get(RESPONSE_ID):
-                    return name
-    return None
+            if not isinstance(value, str):
+                continue
+            found = _named(value) if len(value) <= _ID_CHARACTERS else _TOO_LONG
+            name = found.conversation_id
+            if name is not None and name == attributes.get(RESPONSE_ID):
+                found = _OF_RESPONSE
+            elif name is not None and name == service:
+                found = _OF_SERVICE
+            elif name is not None:
+                return found
+            refused = refused or found.refused
+    return _NOTHING if refused is None else Named(None, refused)
 
 
 @lru_cache(4_096)
-def _name(value: str) -> str | None:
+def _named(value: str) -> Named:
     value = value.strip()
     if len(value) > 1 and value[0] == value[-1] == '"':
         # Some libraries write every attribute as JSON.
         value = value[1:-1].strip()
-    if value.lower() in _NOT_CONVERSATIONS or value.startswith(_RESPONSE_PREFIXES):
-        return None
-    return value
+    if value.startswith(_RESPONSE_PREFIXES):
+        return _OF_RESPONSE
+    if value.lower() in _NOT_CONVERSATIONS:
+        return Named(None, "constant")
+    return Named(value)
 
 
 def release(attributes: Mapping[str, JsonValue], keys: tuple[str, ...]) -> str | None:

@@ -11,8 +11,8 @@ from monitor.model import AgentSpan, Message
 
 Arrival: TypeAlias = Literal["new", "duplicate", "conflict"]
 _ONE_TELLS: Final = (
-    *("conversation_id", "agent", "release", "model", "system", "error_type"),
-    *("tool_definitions", "usage", "expected"),
+    *("agent", "release", "model", "system", "error_type"),
+    *("tool_definitions", "usage", "expected", "response_id"),
 )
 
 
@@ -113,6 +113,8 @@ def _with_details(span: AgentSpan | None, details: list[AgentSpan]) -> AgentSpan
     filled: dict[str, object] = {
         name: _first(ordered, name) for name in _ONE_TELLS if getattr(span, name) is None
     }
+    if span.conversation_id is None or span.id_remark is not None:
+        filled |= _named_by(span, ordered)
     if span.kind == "other":
         filled["kind"] = next((d.kind for d in ordered if d.kind != "other"), "other")
     filled["truncated"] = span.truncated or any(detail.truncated for detail in ordered)
@@ -123,6 +125,13 @@ def _with_details(span: AgentSpan | None, details: list[AgentSpan]) -> AgentSpan
         for name in ("messages_in", "messages_out"):
             filled[name] = _told_messages(getattr(span, name), _joined(ordered, name))
     return msgspec.structs.replace(span, **filled)
+
+
+def _named_by(span: AgentSpan, details: list[AgentSpan]) -> dict[str, object]:
+    """The conversation by whoever names it himself, else by whoever has it of the resource."""
+    told = [one for one in (span, *details) if one.conversation_id is not None]
+    own = next((one for one in told if one.id_remark is None), told[0] if told else span)
+    return {"conversation_id": own.conversation_id, "id_remark": own.id_remark}
 
 
 def _run_of(span: AgentSpan, details: list[AgentSpan]) -> dict[str, object]:

@@ -104,6 +104,8 @@ class Identities:
             own = part.conversation_id
             if part.synthetic:
                 stitched = part
+                for why in part.refused if not closed.again else ():
+                    counts[f"refused_id:{why}"] += 1
                 continue
             if own in closed.before:
                 refused = own in former.names

@@ -26,15 +26,18 @@ class Quarantine:
         self._shelf = shelf
         self._limits = limits
         self._seen_at = dict(shelf.quarantined())
+        self._refused = frozenset(limits.refused_ids)
 
     def __len__(self) -> int:
-        return len(self._seen_at)
+        return len(self._seen_at) + len(self._refused)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._seen_at
+        return name in self._seen_at or name in self._refused
 
     def holds(self, name: str, now: float, counts: Counter[str]) -> bool:
         """Whether a trace that names the id comes while it is in quarantine."""
+        if name in self._refused:
+            return True
         seen_at = self._seen_at.get(name)
         if seen_at is None:
             return False
@@ -49,7 +52,7 @@ class Quarantine:
     def watch(self, record: ConversationRecord, counts: Counter[str]) -> None:
         """Quarantine the conversation's id if too much came for it."""
         excess = self._excess(record)
-        if excess is None or record.synthetic or record.conversation_id in self._seen_at:
+        if excess is None or record.synthetic or record.conversation_id in self:
             return
         self._keep(record.conversation_id, record.seen_at)
         counts[f"quarantine:{excess}"] += 1

@@ -85,6 +85,8 @@ class TraceStage:
             if outcome is not None:
                 counts[outcome] += 1
                 counts["duplicate"] += outcome == "conflict"
+            elif span.id_remark is not None and span.conversation_id is None:
+                counts[f"refused_id:{span.id_remark}"] += 1
         for trace_id, trace in touched.items():
             if trace.unsaved:
                 trace.seen_at = now
