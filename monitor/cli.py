@@ -97,6 +97,8 @@ def _inspect(arguments: argparse.Namespace) -> int:
     else:
         for line in lines_of(seen):
             print(line)
+    if not seen.conversations and arguments.format is None:
+        _say("nothing was read as OTLP; --format NAME reads what a framework wrote itself")
     return REFUSED if seen.refused else DONE
 
 
@@ -274,7 +276,7 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
         "--format",
         metavar="NAME",
         help="what the files hold instead of OTLP: langgraph, langchain, strands, agentcore, "
-        "bedrock, adk_session, agent_trace, langfuse.trace, generic",
+        "bedrock, adk_session, agent_trace, spans, langfuse.trace, generic",
     )
     parser.add_argument(
         "--mapping",

@@ -193,13 +193,13 @@ def trace_decoder(settings: Settings) -> SpanDecoder:
 def file_decoders(
     settings: Settings, name: str | None = None, mapping: Path | None = None
 ) -> list[SpanDecoder]:
-    """What reads recorded payloads: OTLP traces and logs, or the format behind an entry point.
+    """What reads recorded payloads: OTLP and span records, or the format behind an entry point.
 
     Raises ConfigurationError for an unknown format and for a mapping that cannot work.
     """
     if name is None and mapping is None:
         logs: SpanDecoder = load_adapter("otlp.logs")(**_decoding(settings))
-        return [trace_decoder(settings), logs]
+        return [trace_decoder(settings), logs, load_adapter("spans")()]
     if mapping is not None and name != MAPPED:
         raise ConfigurationError(f"a mapping belongs to `--format {MAPPED}`, and to no other")
     options = {} if mapping is None else {"mapping": table_of(mapping)}

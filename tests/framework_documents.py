@@ -327,3 +327,61 @@ GENERIC: dict[str, Any] = {
     ],
     "tool_calls": [{"name": "find_order", "arguments": ARGUMENTS, "result": RESULT}],
 }
+
+
+def _span(number: int, name: str, seconds: tuple[int, int], **attributes: Any) -> dict[str, Any]:
+    """As an SDK's console exporter writes it, save that the exporter spreads it over lines."""
+    keys = {"conversation_id": "conversation.id", "operation": "operation.name"}
+    return {
+        "name": name,
+        "context": {"trace_id": f"0x{7:032x}", "span_id": f"0x{number:016x}", "trace_state": "[]"},
+        "parent_id": None if number == 1 else f"0x{1:016x}",
+        "start_time": f"2026-03-01T10:00:0{seconds[0]}.000000Z",
+        "end_time": f"2026-03-01T10:00:0{seconds[1]}.000000Z",
+        "status": {"status_code": "UNSET"},
+        "attributes": {
+            f"gen_ai.{keys.get(key, key.replace('__', '.'))}": value
+            for key, value in {"conversation_id": "s-1", **attributes}.items()
+        },
+        "events": [],
+        "resource": {"attributes": {"service.name": "shop"}, "schema_url": ""},
+    }
+
+
+def _said(role: str, **part: Any) -> str:
+    return json.dumps([{"role": role, "parts": [part]}])
+
+
+SPANS: list[dict[str, Any]] = [
+    _span(
+        1,
+        "invoke_agent shop",
+        (0, 4),
+        operation="invoke_agent",
+        input__messages=_said("user", type="text", content=QUERY),
+        output__messages=_said("assistant", type="text", content=REPLY),
+    ),
+    _span(
+        2,
+        "chat m-1",
+        (0, 1),
+        operation="chat",
+        response__model="m-1",
+        input__messages=_said("user", type="text", content=QUERY),
+        output__messages=_said(
+            "assistant", type="tool_call", id="call-1", name="find_order", arguments=ARGUMENTS
+        ),
+        usage__input_tokens=20,
+        usage__output_tokens=7,
+    ),
+    _span(
+        3,
+        "execute_tool find_order",
+        (1, 2),
+        operation="execute_tool",
+        tool__name="find_order",
+        tool__call__id="call-1",
+        tool__call__arguments=json.dumps(ARGUMENTS),
+        tool__call__result=json.dumps(RESULT),
+    ),
+]

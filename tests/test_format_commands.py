@@ -15,6 +15,7 @@ from framework_documents import (
     GENERIC,
     LANGCHAIN,
     LANGGRAPH,
+    SPANS,
     STRANDS,
 )
 
@@ -29,6 +30,7 @@ DOCUMENTS = {
     "agent_trace": AGENT_TRACE,
     "adk_session": ADK_SESSION,
     "generic": GENERIC,
+    "spans": SPANS,
 }
 
 
@@ -149,6 +151,22 @@ def test_inspect_speaks_to_machines(tmp_path: Path, capsys: pytest.CaptureFixtur
     page = json.loads(capsys.readouterr().out)
     assert [found["conversation_id"] for found in page["conversations"]] == ["s-1"]
     assert len(page["refused"]) == 1
+
+
+def test_inspect_reads_span_records_without_being_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(tmp_path / "spans.json", SPANS, indent=1)
+    assert main(["inspect", str(file)]) == DONE
+    assert "conversation s-1" in capsys.readouterr().out
+
+
+def test_inspect_says_how_other_files_are_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(tmp_path / "runs.json", STRANDS)
+    assert main(["inspect", str(file)]) in (DONE, REFUSED)
+    assert "--format NAME" in capsys.readouterr().err
 
 
 def test_inspect_reads_captures_without_being_told(

@@ -16,6 +16,7 @@ from framework_documents import (
     QUERY,
     REPLY,
     RESULT,
+    SPANS,
     STRANDS,
 )
 
@@ -103,6 +104,12 @@ class TestAgentTrace(OfTheShop):
 class TestAdkSession(OfTheShop):
     format = "adk_session"
     document = ADK_SESSION
+    timed = True
+
+
+class TestSpanRecords(OfTheShop):
+    format = "spans"
+    document = SPANS
     timed = True
 
 

@@ -32,15 +32,20 @@ def story(conversation: Conversation) -> list[tuple[Any, ...]]:
 
 
 SHOP = [("find_order", ARGUMENTS, RESULT, None), (REPLY,)]
-HUMAN = {"type": "human", "content": QUERY, "id": "m1"}
-ASKS = {
+HUMAN: dict[str, Any] = {"type": "human", "content": QUERY, "id": "m1"}
+ASKS: dict[str, Any] = {
     "type": "ai",
     "content": "",
     "id": "m2",
     "tool_calls": [{"name": "find_order", "args": ARGUMENTS, "id": "c1"}],
 }
-ANSWERS = {"type": "tool", "content": json.dumps(RESULT), "tool_call_id": "c1", "id": "m3"}
-REPLIES = {"type": "ai", "content": REPLY, "id": "m4"}
+ANSWERS: dict[str, Any] = {
+    "type": "tool",
+    "content": json.dumps(RESULT),
+    "tool_call_id": "c1",
+    "id": "m3",
+}
+REPLIES: dict[str, Any] = {"type": "ai", "content": REPLY, "id": "m4"}
 MODES: dict[str, list[Any]] = {
     "updates": [
         {"agent": {"messages": ASKS}},

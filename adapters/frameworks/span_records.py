@@ -2,34 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Final
 
-from adapters.frameworks.documents import list_in, object_in, text_or_none
+from adapters.frameworks.documents import (
+    DocumentDecoder,
+    UnreadableDocument,
+    list_in,
+    object_in,
+    text_or_none,
+)
 from adapters.frameworks.times import time_ns
 from adapters.otlp.reader import SpanReader
 from adapters.shapes.parts import first
 from adapters.vocabularies.moved import MOVED_CONTENT, is_moved
 from monitor.model import AgentSpan, JsonValue
 
-_IDS: Final = {"trace_id": ("trace_id", "traceId"), "span_id": ("span_id", "spanId")}
+_TRACE_ID: Final = ("trace_id", "traceId")
+_SPAN_ID: Final = ("span_id", "spanId")
 _PARENT: Final = ("parent_span_id", "parentSpanId", "parent_id")
 _ERROR_CODES: Final = frozenset({"2", "ERROR", "STATUS_CODE_ERROR", "STATUSCODE.ERROR"})
 _EVENT_LISTS: Final = ("span_events", "events")
+_CONTEXT: Final = "context"
+
+
+class SpanRecordDecoder(DocumentDecoder):
+    """Span records in a list, or one per line, as the console exporter of an SDK writes them."""
+
+    name = "spans"
+
+    def records(self, document: JsonValue) -> Iterable[Any]:
+        """A list of span records is one record: what it holds belongs together."""
+        return (document if isinstance(document, list) else [document],)
+
+    def spans(self, record: Any) -> Iterable[AgentSpan]:
+        """See DocumentDecoder."""
+        if not are_spans(record):
+            raise UnreadableDocument("no list of objects with `span_id` and `attributes`")
+        return spans_of_records(record)
 
 
 def are_spans(document: JsonValue) -> bool:
     """Whether this is a list of span records."""
+    return isinstance(document, list) and bool(document) and all(map(_is_span, document))
+
+
+def _is_span(item: JsonValue) -> bool:
     return (
-        isinstance(document, list)
-        and bool(document)
-        and all(
-            isinstance(item, Mapping)
-            and isinstance(item.get("attributes"), Mapping)
-            and first(item, _IDS["span_id"]) is not None
-            for item in document
-        )
+        isinstance(item, Mapping)
+        and isinstance(item.get("attributes"), Mapping)
+        and _id_of(item, _SPAN_ID) is not None
     )
 
 
@@ -50,8 +73,8 @@ def _span(record: Mapping[str, Any], reader: SpanReader) -> AgentSpan:
         reader.origin(object_in(resource, "attributes"), scope),
         object_in(record, "attributes"),
         list(_events(record)),
-        _hex(first(record, _IDS["trace_id"]), 16),
-        _hex(first(record, _IDS["span_id"]), 8),
+        _hex(_id_of(record, _TRACE_ID), 16),
+        _hex(_id_of(record, _SPAN_ID), 8),
         None if parent in (None, "") else _hex(parent, 8),
         text_or_none(record.get("name")) or "",
         time_ns(first(record, ("start_time", "startTimeUnixNano"))),
@@ -74,9 +97,15 @@ def _events(record: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, JsonV
                 yield name, object_in(event, "attributes")
 
 
+def _id_of(record: Mapping[str, Any], names: tuple[str, ...]) -> JsonValue:
+    """An id, which some recorders keep in the span's context."""
+    found = first(record, names)
+    return first(object_in(record, _CONTEXT), names) if found is None else found
+
+
 def _hex(value: JsonValue, size: int) -> str:
     """An id that is hex already stays; any other becomes a hash."""
-    text = str(value).lower()
+    text = str(value).lower().removeprefix("0x")
     if len(text) == size * 2 and all(c in "0123456789abcdef" for c in text) and int(text, 16):
         return text
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=size).hexdigest()

@@ -122,6 +122,8 @@ def _verdict(turn: SeenTurn) -> str:
         origin = f", inherited from turn {turn.inherited_from}" if turn.inherited_from else ""
         return f"fail, by {turn.basis}: {turn.reason}{field}{origin}"
     why = WHYS.get(turn.why, turn.why) if turn.why is not None else None  # type: ignore[call-overload]
+    if turn.why == "no_reference" and turn.kind == "reply":
+        why = "no reference to hold it against"
     missing = turn.why != "content_missing" and _NOT_CAPTURED & set(turn.flags)
     more = f"; and {WHYS['content_missing']}" if missing else ""
     return f"unscored: {why or 'not looked at'}{more}"
