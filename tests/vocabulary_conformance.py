@@ -68,9 +68,11 @@ class Watched(dict[str, Any]):
         self.asked.add(str(key))
         return super().__contains__(key)
 
-    def get(self, key: str, default: Any = None) -> Any:
+    def _looked_up(self, key: str, default: Any = None) -> Any:
         self.asked.add(key)
         return super().get(key, default)
+
+    get = _looked_up
 
 
 class VocabularyConformance:

@@ -47,7 +47,10 @@ class OtlpLogDecoder:
         """As for traces."""
         self.limits = decode_limits(limits)
         self._reader = SpanReader(
-            vocabularies, conversation_attribute, release_attribute, extra=(EVENT_NAME,)
+            (moved.MovedContent(), *vocabularies),
+            conversation_attribute,
+            release_attribute,
+            extra=(EVENT_NAME,),
         )
 
     def decode(self, payload: bytes, content_type: str) -> Decoded:

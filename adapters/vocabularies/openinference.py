@@ -57,19 +57,26 @@ class OpenInference:
         | {KIND, METADATA, INVOCATION, *CREWS, *AGENTS, *MODELS, *TOKENS}
     )
 
+    marks = frozenset({KIND})
+    scopes: frozenset[str] = frozenset()
+
     def read(
         self,
         attributes: Mapping[str, JsonValue],
         events: Sequence[tuple[str, Mapping[str, JsonValue]]],
         span: AgentSpan,
     ) -> AgentSpan | None:
-        """None for a span without a kind, unless an exporter's limit dropped it."""
-        named = attributes.get(KIND)
-        if named is None and not span.scope.startswith(_SCOPES):
-            return None
-        kind = named.upper() if isinstance(named, str) else _dropped_kind(attributes)
-        if kind is None:
-            return None
+        """None for a span without a kind."""
+        kind = attributes.get(KIND)
+        return self._read(attributes, events, span, kind.upper()) if type(kind) is str else None
+
+    def _read(
+        self,
+        attributes: Mapping[str, JsonValue],
+        events: Sequence[tuple[str, Mapping[str, JsonValue]]],
+        span: AgentSpan,
+        kind: str,
+    ) -> AgentSpan:
         found = _KINDS.get(kind, "other")
         if kind == "CHAIN" and not CREWS.isdisjoint(attributes):
             found = "agent"
@@ -82,6 +89,24 @@ class OpenInference:
         else:
             read = _read_run(attributes, span, found, self.name)
         return _with_conversation(read, attributes)
+
+
+class WithoutKind(OpenInference):
+    """The same for spans of its own scopes whose kind an exporter's limit dropped."""
+
+    name = "openinference_without_kind"
+
+    def read(
+        self,
+        attributes: Mapping[str, JsonValue],
+        events: Sequence[tuple[str, Mapping[str, JsonValue]]],
+        span: AgentSpan,
+    ) -> AgentSpan | None:
+        """None for spans of other scopes, and where what is left does not tell what it was."""
+        if KIND in attributes or not span.scope.startswith(_SCOPES):
+            return None
+        kind = _dropped_kind(attributes)
+        return None if kind is None else self._read(attributes, events, span, kind)
 
 
 def _dropped_kind(attributes: Mapping[str, JsonValue]) -> str | None:

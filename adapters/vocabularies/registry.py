@@ -12,8 +12,7 @@ from adapters.vocabularies.langsmith import LangSmith
 from adapters.vocabularies.langwatch import LangWatch
 from adapters.vocabularies.logfire import Logfire
 from adapters.vocabularies.mlflow import MLflow
-from adapters.vocabularies.moved import MovedContent
-from adapters.vocabularies.openinference import OpenInference
+from adapters.vocabularies.openinference import OpenInference, WithoutKind
 from adapters.vocabularies.pydantic_ai import PydanticAi
 from adapters.vocabularies.strands import Strands
 from adapters.vocabularies.traceloop import Traceloop
@@ -21,12 +20,15 @@ from adapters.vocabularies.vercel import Vercel
 from monitor.ports import Vocabulary
 
 VOCABULARIES: Final[tuple[Vocabulary, ...]] = (
-    MovedContent(),
-    Dialects((Langfuse(typed=True), Logfire(), PydanticAi(), Strands(), GoogleAdk(), LangSmith())),
-    OpenInference(),
-    Traceloop(),
+    Dialects(
+        (
+            *(Langfuse(typed=True), Logfire(), PydanticAi(), Strands(), GoogleAdk(), LangSmith()),
+            *(OpenInference(), Traceloop()),
+        )
+    ),
     GenAi(),
     Dialects((Vercel(), MLflow(), LangWatch(), Langfuse(typed=False))),
+    WithoutKind(),
 )
 """In order: the first that recognises a span tells its kind, and all content that it carries.
 
