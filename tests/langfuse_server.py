@@ -195,7 +195,17 @@ class LangfuseServer:
             key=lambda row: row["timestamp"],
             reverse="asc" not in query.get("orderBy", ""),
         )
-        return _paged(rows, number, limit)
+        return _paged([self._entry(row) for row in rows], number, limit)
+
+    def _entry(self, trace: dict[str, Any]) -> dict[str, Any]:
+        """A trace in the list: its observations by id only."""
+        own = [row for key, row in self.observations.items() if key[0] == trace["id"]]
+        ends = [row["endTime"] for row in own if row.get("endTime")]
+        return {
+            **trace,
+            "observations": [row["id"] for row in own],
+            "latency": max(ends, default=0),
+        }
 
     def _whole(self, trace_id: str) -> dict[str, Any]:
         rows = [row for key, row in self.observations.items() if key[0] == trace_id]

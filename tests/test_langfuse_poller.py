@@ -137,6 +137,24 @@ async def test_a_window_that_times_out_is_halved_and_nothing_is_left_out(bench: 
     assert poller.counters["failed:5xx"] == 6
 
 
+async def test_a_server_that_is_down_is_not_asked_for_ever_smaller_windows(bench: Bench) -> None:
+    bench.server.troubles = [(503, {})] * 100
+    poller = bench.poller(bench.client(attempts=3))
+    with pytest.raises(BackendUnavailable):
+        await poller.poll(bench.accept)
+    assert len(bench.server.requests) == 3
+
+
+async def test_an_older_servers_trace_is_read_again_when_it_grows(bench: Bench) -> None:
+    bench.server.former = True
+    first = bench.row(1, 100)
+    poller = bench.poller()
+    assert await poller.poll(bench.accept) == 1
+    bench.row(2, 90, traceId=first["traceId"])
+    assert await poller.poll(bench.accept) == 1
+    assert bench.ids == [f"{1:016x}", f"{2:016x}"]
+
+
 async def test_a_cursor_that_leads_back_is_noticed(bench: Bench) -> None:
     for number in range(1, 2_002):
         bench.row(number, 0.5)
@@ -157,6 +175,8 @@ async def test_an_older_server_is_read_by_trace(bench: Bench) -> None:
     assert await poller.poll(bench.accept) == 0
     paths = [path for path, _ in bench.server.requests]
     assert paths.count("/api/public/v2/observations") == 1
+    # Two pages of the list and each trace once; then one page, of the overlap.
+    assert len(paths) == 1 + 2 + 120 + 1
     assert {span.conversation_id for span in bench.spans if span.span_id == f"{1:016x}"} == {"talk"}
 
 

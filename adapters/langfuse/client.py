@@ -28,6 +28,7 @@ ATTEMPTS: Final = 5
 BACKOFF_S: Final = 1.0
 LONGEST_WAIT_S: Final = 300.0
 _AGENT: Final = "agent-turn-monitor"
+_GAVE_UP: Final = frozenset({408, 500, 502, 504})
 _RESET_EPOCH_S: Final = 1_000_000_000
 
 
@@ -47,10 +48,14 @@ class RefusedRequest(MonitorError):
 class NotNow(BackendUnavailable):
     """The server failed, or throttled, at every attempt."""
 
-    def __init__(self, message: str, after_s: float | None) -> None:
-        """`after_s`: how long it asked to wait; None when it did not say."""
+    def __init__(self, message: str, after_s: float | None, *, too_much: bool = False) -> None:
+        """`after_s`: how long it asked to wait; None when it did not say.
+
+        `too_much`: it was reached and gave up, so that less may be had from it.
+        """
         super().__init__(message)
         self.after_s = after_s
+        self.too_much = too_much
 
 
 class LangfuseClient:
@@ -117,7 +122,9 @@ class LangfuseClient:
                 return await self._once(method, path, parameters, body)
             except _Again as again:
                 failure = NotNow(
-                    f"Langfuse {again.why} at {path}, {attempt + 1} times in a row", again.after_s
+                    f"Langfuse {again.why} at {path}, {attempt + 1} times in a row",
+                    again.after_s,
+                    too_much=again.too_much,
                 )
                 if attempt + 1 < self._attempts:
                     await self._wait(again.after_s or BACKOFF_S * 2**attempt)
@@ -142,7 +149,7 @@ class LangfuseClient:
                 return _decoded(await self._read(answer))
         except TimeoutError as error:
             self._count("failed:timeout")
-            raise _Again("did not answer in time") from error
+            raise _Again("did not answer in time", too_much=True) from error
         except (aiohttp.ClientError, OSError) as error:
             self._count("failed:connection")
             raise _Again(f"could not be reached ({type(error).__name__})") from error
@@ -172,7 +179,8 @@ class LangfuseClient:
             raise _Again("throttled", self._asked_to_wait(answer.headers))
         self._count(f"failed:{status // 100}xx")
         if status >= 500 or status == 408:
-            raise _Again(f"answered {status}", self._asked_to_wait(answer.headers))
+            after_s = self._asked_to_wait(answer.headers)
+            raise _Again(f"answered {status}", after_s, too_much=status in _GAVE_UP)
         if status == 404:
             raise NotThere(f"Langfuse has no {path}")
         if status in (401, 403):
@@ -236,10 +244,11 @@ class LangfuseClient:
 class _Again(Exception):
     """The request may be repeated, after a while that the server may have named."""
 
-    def __init__(self, why: str, after_s: float | None = None) -> None:
+    def __init__(self, why: str, after_s: float | None = None, *, too_much: bool = False) -> None:
         super().__init__(why)
         self.why = why
         self.after_s = after_s
+        self.too_much = too_much
 
 
 def _decoded(body: bytes) -> JsonValue:

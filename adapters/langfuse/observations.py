@@ -247,7 +247,7 @@ def _tool(seen: Observation, marks: _Marks, bare: AgentSpan, told: AgentSpan | N
         has_result=told_result or (seen.output is not None and not cut),
         error_type=error or ("error" if answer.failed else None),
         truncated=call.arguments_state == "truncated" or (cut and not told_result),
-        vocabulary=VOCABULARY,
+        vocabulary=_provenance(told, told is not None and told.call is not None),
     )
 
 
@@ -275,8 +275,13 @@ def _speaking(
         tool_definitions=_definitions(seen, told, asked),
         usage=(_usage(seen, marks) or said.usage) if kind == "model" else None,
         truncated=asked.cut or said.cut or (marks.cut and given is None and answer is None),
-        vocabulary=VOCABULARY,
+        vocabulary=_provenance(told, told_in is not None or told_out is not None),
     )
+
+
+def _provenance(told: AgentSpan | None, used: bool) -> str:
+    """Who read the content."""
+    return f"{VOCABULARY}+{told.vocabulary}" if used and told is not None else VOCABULARY
 
 
 def _agent(seen: Observation, told: AgentSpan | None, kind: SpanKind) -> str | None:

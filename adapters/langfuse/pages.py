@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime
+from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
-from adapters.langfuse.client import LangfuseClient, NotThere, RefusedRequest
+from adapters.langfuse.client import LangfuseClient, NotNow, NotThere, RefusedRequest
 from adapters.langfuse.observations import EXPANDED
 from adapters.langfuse.rows import NO_TRACE, TraceRow, trace_of
+from adapters.langfuse.seen import encoded_row
 from monitor.errors import BackendUnavailable, MalformedPayload, PayloadTooLarge
 from monitor.model import JsonValue
 
@@ -18,6 +20,7 @@ TRACES: Final = "/api/public/traces"
 GROUPS: Final = ("core", "basic", "time", "io", "metadata", "model", "usage", "trace_context")
 LIMIT: Final = 1_000
 LEGACY_LIMIT: Final = 100
+REMEMBERED: Final = 20_000
 SMALLEST_WINDOW_NS: Final = 1_000_000_000
 _BEST_EFFORT: Final = "trace_context"
 _HEAVY: Final = frozenset({"io", "metadata"})
@@ -53,6 +56,8 @@ class PageReader:
         self._environment = environment
         self._expanded = ",".join(dict.fromkeys((*EXPANDED, *expanded)))
         self._groups: tuple[str, ...] = GROUPS
+        self._whole: dict[bytes, bytes] = {}
+        """Traces that were read with all their observations ended, by the former interface."""
         self.legacy = False
         """The server has no newer interface than that of its third major version."""
         self.counters: dict[str, int] = {}
@@ -70,8 +75,10 @@ class PageReader:
                 async for page in self._window(start, end):
                     self._count("pages")
                     yield page
-            except BackendUnavailable:
-                if end - start <= SMALLEST_WINDOW_NS:
+            except BackendUnavailable as error:
+                # A server that cannot be reached, or throttles, does so for any window.
+                narrower = error.too_much if isinstance(error, NotNow) else True
+                if not narrower or end - start <= SMALLEST_WINDOW_NS:
                     raise
                 self._count("windows_halved")
                 middle = start + (end - start) // 2 // _MS * _MS
@@ -162,9 +169,14 @@ class PageReader:
             answer = await self._client.fetch(TRACES, parameters)
             rows = _rows(answer)
             for row in rows:
+                key, digest = _listed(row)
+                if self._whole.get(key) == digest:
+                    continue
                 page = await self._trace(row)
                 if page is not None:
                     yield page
+                    # Only here was the page handed on.
+                    self._remember(key, digest, page)
             if not rows or number >= _total_pages(answer):
                 return
             number += 1
@@ -186,6 +198,16 @@ class PageReader:
         trace = trace_of(whole)
         return Page([(observation, trace) for observation in whole["observations"]])
 
+    def _remember(self, key: bytes, digest: bytes, page: Page) -> None:
+        """A trace whose entry in the list does not change is not worth reading again.
+
+        The entry tells the number of observations and the latency, so a new one changes it.
+        """
+        if all(isinstance(row, Mapping) and row.get("endTime") for row, _ in page.rows):
+            self._whole[key] = digest
+            if len(self._whole) > REMEMBERED:
+                self._whole = dict(list(self._whole.items())[REMEMBERED // 2 :])
+
     def _count(self, what: str) -> None:
         self.counters[what] = self.counters.get(what, 0) + 1
 
@@ -206,6 +228,15 @@ def _rows(answer: JsonValue) -> list[JsonValue]:
 def _meta(answer: Any) -> Mapping[str, Any]:
     meta = answer.get("meta")
     return meta if isinstance(meta, Mapping) else {}
+
+
+def _listed(row: JsonValue) -> tuple[bytes, bytes]:
+    """A trace's identity and content in the list of traces."""
+    name = str(row.get("id")) if isinstance(row, Mapping) else ""
+    return (
+        blake2b(name.encode("utf-8", "replace"), digest_size=8).digest(),
+        blake2b(encoded_row(row), digest_size=8).digest(),
+    )
 
 
 def _cursor(answer: JsonValue) -> str | None:
