@@ -23,7 +23,7 @@ from monitor import chosen, wiring
 from monitor.config import Settings, load
 from monitor.errors import ConfigurationError, InvalidInput, MonitorError
 from monitor.roles import batch, bench, demo, service
-from monitor.roles.files import replacing
+from monitor.roles.files import distinct, replacing
 from monitor.roles.inspect_text import lines_of
 
 DONE, REFUSED, USAGE, FAILED, INTERRUPTED = 0, 1, 2, 3, 130
@@ -58,6 +58,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _score(arguments: argparse.Namespace) -> int:
     settings = _settings(arguments)
+    distinct(inputs=arguments.dialogs, outputs=[arguments.out])
     evaluate = chosen.dialog_evaluation(settings)
     summary = batch.score(arguments.dialogs, evaluate, arguments.out, progress=True)
     print(summary.text())
@@ -66,6 +67,8 @@ def _score(arguments: argparse.Namespace) -> int:
 
 def _replay(arguments: argparse.Namespace) -> int:
     settings = _settings(arguments)
+    outputs = [path for path in (arguments.out, arguments.metrics) if path]
+    distinct(inputs=arguments.traces, outputs=outputs)
     with tempfile.TemporaryDirectory(prefix="agent-monitor-") as folder:
         redaction = chosen.replay_redaction(settings)
         parts = wiring.engine(
@@ -86,6 +89,9 @@ def _replay(arguments: argparse.Namespace) -> int:
                 file.write(body)
         parts.close()
     print(summary.text())
+    if summary.lines and not summary.reports:
+        _say("no conversation was found; --format NAME reads what a framework wrote itself")
+        return REFUSED
     return REFUSED if summary.refused_lines or summary.refused_spans else DONE
 
 

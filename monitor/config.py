@@ -19,7 +19,7 @@ from monitor.verdict import SubMetric
 
 PREFIX = "AGENT_MONITOR_"
 
-Seconds = Annotated[float, Field(ge=0)]
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
 Bytes = Annotated[int, Field(ge=1)]
 Unit = Annotated[float, Field(ge=0, le=1)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.metadata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ from monitor.chosen import (
 )
 from monitor.config import OtlpSettings, Settings
 from monitor.entry_points import load_adapter
-from monitor.errors import ConfigurationError
+from monitor.errors import ConfigurationError, Overloaded
 from monitor.exposition.collector import Collector
 from monitor.exposition.live import LagGauge, Live
 from monitor.exposition.status import status_page
@@ -27,13 +28,13 @@ from monitor.ledger.spool import Spool
 from monitor.ledger.state import StateStore
 from monitor.ledger.totals import Ledger, LedgerLimits
 from monitor.pipeline import Pipeline, PipelineLimits
-from monitor.ports import Redaction, Sink, SpanDecoder
+from monitor.ports import Decoded, Redaction, Sink, SpanDecoder
 from monitor.roles.embedded import CountingReceiver, Embedded, EmbeddedLimits, Health
 from monitor.roles.engine import Engine, Stores
-from monitor.roles.files import table_of
+from monitor.roles.files import require_place, table_of
 from monitor.roles.inspect import inspect
 from monitor.roles.inspection import Seen
-from monitor.roles.pages import Pages
+from monitor.roles.pages import Pages, require_loopback, split_address
 from monitor.roles.service import Companion, Service
 
 Counts = Callable[[], Mapping[str, int]]
@@ -158,6 +159,12 @@ def checked(settings: Settings) -> Iterator[str]:
     onward = forwarder(settings)
     addresses = (settings.otlp.listen, settings.otlp.grpc_listen)
     references = settings.references
+    require_place(settings.ledger.path, "ledger.path")
+    if settings.sinks.jsonl:
+        require_place(settings.sinks.jsonl, "sinks.jsonl")
+    host, _ = split_address(settings.metrics.listen, "metrics.listen")
+    require_loopback(host, "metrics.listen", insecure=settings.metrics.insecure)
+    asyncio.run(_try_receivers(settings))
     for receiver, listen in zip(otlp_receivers(settings, onward), addresses, strict=False):
         yield f"receiver    {receiver.name} on {listen}"
     if onward:
@@ -168,6 +175,24 @@ def checked(settings: Settings) -> Iterator[str]:
     yield f"tools       {len(chosen.contracts.definitions)} contracts"
     yield f"composition {settings.composition.rule}"
     yield f"evaluator   {chosen.evaluator.version}"
+
+
+async def _try_receivers(settings: Settings) -> None:
+    """Listen for a moment as the service would, on free ports: the real ones may be in use."""
+
+    def free(listen: str | None) -> str | None:
+        return listen and f"{listen.rpartition(':')[0]}:0"
+
+    otlp = settings.otlp
+    ports = {"listen": free(otlp.listen), "grpc_listen": free(otlp.grpc_listen)}
+    trial = settings.model_copy(update={"otlp": otlp.model_copy(update=ports)})
+    for receiver in otlp_receivers(trial, None):
+        await receiver.start(_refuse_all)
+        await receiver.stop()
+
+
+async def _refuse_all(decoded: Decoded, payload_bytes: int) -> None:
+    raise Overloaded("this is only a check of the configuration", 1)
 
 
 def demo_settings(folder: Path, references: Path, tools: Path) -> Settings:

@@ -131,3 +131,28 @@ def test_bench_tells_both_ratios_as_json(tmp_path, capsys):
     figures = json.loads(capsys.readouterr().out)
     assert set(figures["ratios"]) == {"normalise_over_walk", "whole_path_over_walk"}
     assert figures["spans"] == 400
+
+
+def test_replaying_a_file_of_another_kind_says_so(tmp_path, capsys):
+    dialogs = tmp_path / "dialogs.jsonl"
+    dialogs.write_text(dialog("a") + "\n")
+    assert main(["replay", str(dialogs), "--out", str(tmp_path / "out.jsonl")]) == 1
+    assert "no conversation was found" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[otlp]\nlisten = "0.0.0.0:4318"\n', "0.0.0.0 is reachable from other machines"),
+        ('[metrics]\nlisten = "0.0.0.0:9464"\n', "not a loopback address"),
+        ('[sinks]\njsonl = "/nonexist/reports.jsonl"\n', "there is no folder /nonexist"),
+        ('[ledger]\npath = "/nonexist/ledger.sqlite3"\n', "there is no folder /nonexist"),
+        ('[ledger]\npath = "."\n', "is a folder"),
+        ("[conversation]\nidle_s = inf\n", "`conversation.idle_s`"),
+    ],
+)
+def test_check_refuses_what_run_would_refuse(tmp_path, capsys, text, message):
+    config = tmp_path / "settings.toml"
+    config.write_text(text)
+    assert main(["check", str(config)]) == 2
+    assert message in capsys.readouterr().err

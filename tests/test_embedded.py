@@ -132,3 +132,24 @@ async def test_after_stop_senders_are_told_to_wait_and_the_probe_says_why(tmp_pa
         await house.receiver.accept(decoded(1), 100)
     assert house.role.unready() == "starting or stopping"
     house.parts.close()
+
+
+async def test_a_file_that_fails_makes_the_service_unready_until_it_is_written_again(
+    tmp_path, monkeypatch
+):
+    house = House(tmp_path / "ledger.sqlite3")
+    await house.role.start()
+    with monkeypatch.context() as broken:
+
+        def full(*_: object) -> int:
+            raise LedgerError("the disk is full; nothing was committed")
+
+        broken.setattr(house.parts.stores.spool, "append", full)
+        broken.setattr(house.parts.stores.ledger, "set_position", full)
+        with pytest.raises(Overloaded):
+            await house.receiver.accept(decoded(1), 100)
+        assert house.role.unready() == "the ledger cannot be written"
+    await house.receiver.accept(decoded(1), 100)
+    assert house.role.unready() is None
+    await house.role.stop()
+    house.parts.close()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gzip
+from pathlib import Path
 
 import pytest
 
-from monitor.errors import InvalidInput
-from monitor.roles.files import lines, read, replacing
+from monitor.errors import ConfigurationError, InvalidInput
+from monitor.roles.files import distinct, lines, read, replacing
 
 
 def test_plain_and_gzip_files_give_the_same_numbered_lines(tmp_path):
@@ -22,7 +23,7 @@ def test_plain_and_gzip_files_give_the_same_numbered_lines(tmp_path):
 
 def test_a_missing_file_is_named():
     with pytest.raises(InvalidInput, match="cannot be opened"):
-        list(lines(__import__("pathlib").Path("/nowhere/x.jsonl")))
+        list(lines(Path("/nowhere/x.jsonl")))
 
 
 def test_a_truncated_gzip_file_names_the_line_where_it_breaks(tmp_path):
@@ -59,3 +60,27 @@ def test_an_output_named_gz_is_packed(tmp_path):
 def test_an_output_in_a_missing_folder_is_refused(tmp_path):
     with pytest.raises(InvalidInput, match="cannot be written"), replacing(tmp_path / "no" / "x"):
         pass
+
+
+def test_a_folder_or_a_full_device_as_output_is_one_clear_error(tmp_path):
+    with pytest.raises(InvalidInput, match="cannot be written"), replacing(tmp_path):
+        pass
+
+    def fill() -> None:
+        with replacing(Path("/dev/full")) as file:
+            file.write(b"line\n" * 10_000)
+            file.flush()
+
+    with pytest.raises(InvalidInput, match="/dev/full: cannot be written"):
+        fill()
+
+
+def test_an_output_that_is_an_input_or_another_output_is_refused(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"{}\n")
+    (tmp_path / "link").symlink_to(path)
+    with pytest.raises(ConfigurationError, match="named twice"):
+        distinct([path], [tmp_path / "link"])
+    with pytest.raises(ConfigurationError, match="named twice"):
+        distinct([path], [tmp_path / "out", tmp_path / "out"])
+    distinct([path], [Path("/dev/null"), Path("/dev/null")])

@@ -24,8 +24,8 @@ class JsonlSink:
         """Raises ConfigurationError when the file cannot be opened for appending."""
         self._path = path
         try:
-            with path.open("ab"):
-                pass
+            # Reports quote conversations, so the file is its owner's alone, as the ledger is.
+            os.close(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600))
         except OSError as error:
             raise ConfigurationError(f"sinks.jsonl: {path}: {error.strerror}") from None
 

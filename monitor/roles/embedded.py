@@ -70,6 +70,8 @@ class Health:
 
     ready: bool = False
     store_failures: int = 0
+    store_failing: bool = False
+    """The last attempt to write the file failed."""
     writer_failures: int = 0
     last_step_s: float = 0.0
     fatal: str | None = None
@@ -174,6 +176,8 @@ class Embedded:
         """Why senders should wait, for /readyz; None when they need not."""
         if not self.health.ready:
             return "starting or stopping"
+        if self.health.store_failing:
+            return "the ledger cannot be written"
         return "the spool is full" if self._full(0) else self.fault()
 
     def _full(self, payload_bytes: int) -> bool:
@@ -209,7 +213,9 @@ class Embedded:
             self._accept(waiting, now)
         more = self._engine.work(now, ROWS_PER_STEP)
         self.health.last_step_s = now
-        if self._engine.dirty and now - self._committed_at >= self._limits.commit_interval_s:
+        # A file that failed is tried again even when nobody dares to send.
+        due = self._engine.dirty or self.health.store_failing
+        if due and now - self._committed_at >= self._limits.commit_interval_s:
             self._commit(now)
         return more
 
@@ -217,18 +223,22 @@ class Embedded:
         try:
             self._engine.accept([pending.batch for pending in waiting], now)
         except Exception as error:
+            failed = isinstance(error, MonitorError)
+            if failed:
+                self._note_failed_store(error)
             refusal = Overloaded("the monitor cannot store spans now", RETRY_AFTER_S)
             for pending in waiting:
                 pending.resolve(refusal)
-            if isinstance(error, MonitorError):
-                self._failed_store(error)
-                return
-            raise
+            if not failed:
+                raise
+            return
+        self.health.store_failing = False
         for pending in waiting:
             pending.resolve()
 
     def _commit(self, now: float) -> None:
         made = self._engine.commit(now)
+        self.health.store_failing = False
         self._committed_at = now
         for at, _ in made:
             self._lag(self._clock() - at)
@@ -247,10 +257,15 @@ class Embedded:
         return True
 
     def _failed_store(self, error: MonitorError) -> bool:
-        self.health.store_failures += 1
-        LOG.error("the ledger cannot be written: %s", error)
+        self._note_failed_store(error)
         self._stopping.wait(FAILED_STORE_WAIT_S)
         return False
+
+    def _note_failed_store(self, error: Exception) -> None:
+        self.health.store_failures += 1
+        if not self.health.store_failing:
+            LOG.error("the ledger cannot be written, senders are told to wait: %s", error)
+        self.health.store_failing = True
 
     def _finish(self) -> None:
         now = self._clock()

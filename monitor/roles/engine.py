@@ -138,7 +138,8 @@ class Engine:
     @property
     def dirty(self) -> bool:
         """Whether scored work waits for its commit."""
-        return bool(self._effects) or self._observed > self._stores.ledger.position(SOURCE)
+        observed = self._observed > self._stores.ledger.position(SOURCE)
+        return observed or bool(self._effects) or bool(self._counts)
 
     def commit(self, now: float) -> list[tuple[float, Report]]:
         """Commit totals, state, position and outbox together; each report with when it was made.
