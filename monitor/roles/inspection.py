@@ -15,7 +15,7 @@ RECORD_ID: Final = "record:"
 """So begins the id of a conversation whose record names none."""
 WHYS: Final[dict[UnscoredWhy, str]] = {
     "no_reference": "nothing to hold it against, neither a reference nor a contract of the tool",
-    "content_missing": "its content was not captured; turn content capture on",
+    "content_missing": "its content was not captured or cannot be read; is capture of content on?",
     "truncated": "the exporter cut its content; raise the attribute limits",
     "no_reply": "the run ended without a reply",
     "unsure": "the comparison could not say",
