@@ -209,8 +209,6 @@ class _Run:
         if turn is None:
             return _omitted(expected)
         if isinstance(turn, ResponseTurn):
-            if not isinstance(expected, ExpectedResponse):
-                return unscored("no_reference")
             return self._judged_reply(expected, turn)
         if isinstance(expected, ExpectedAction):
             return self.actions.judge(expected, turn)
@@ -219,9 +217,11 @@ class _Run:
             return Judged("gold", (finding,), {"structural": 0.0})
         return judge_by_contract(turn, self.contracts)
 
-    def _judged_reply(self, expected: ExpectedResponse, turn: ResponseTurn) -> Judged:
+    def _judged_reply(self, expected: ExpectedTurn | None, turn: ResponseTurn) -> Judged:
         if turn.text is None:
             return unscored("not_text" if turn.media else "content_missing")
+        if not isinstance(expected, ExpectedResponse):
+            return unscored("no_reference")
         if turn.truncated:
             return unscored("truncated")
         return self.replies.judge(expected, turn.text)

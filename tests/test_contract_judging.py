@@ -106,6 +106,15 @@ def test_without_any_contract_no_tool_is_unknown():
     assert only(evaluated(talk(call("trips.sell", {})))).why == "no_reference"
 
 
+def test_naming_the_tools_that_write_makes_no_other_tool_unknown():
+    marked = ToolDefinition("refund", writes=True)
+    conversation = talk(call("refund", {}), call("find", {}))
+
+    assert outcomes(evaluated(conversation, tools=[marked])) == ["unscored", "unscored"]
+    # Beside a complete set, the marked tool is known and the other one is not.
+    assert outcomes(evaluated(conversation, tools=[marked, BOOK])) == ["unscored", "tool_mismatch"]
+
+
 def test_a_tool_without_a_schema_cannot_be_judged():
     bare = ToolDefinition("trips.book", "trips", "book")
 

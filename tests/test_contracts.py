@@ -126,6 +126,23 @@ def test_remembered_overlays_are_bounded():
     assert len(contracts._overlays) <= 64
 
 
+def test_a_name_that_is_only_marked_as_writing_is_no_contract():
+    contracts = ToolContracts([ToolDefinition("refund", writes=True)])
+    assert contracts.empty
+    assert (contracts.find("refund"), contracts.definitions) == (None, ())
+    assert (contracts.marks("refund"), contracts.marks("look")) == (True, False)
+    assert (contracts.writes("refund"), contracts.writes("look")) == (True, None)
+
+
+def test_a_mark_completes_what_a_trace_tells_and_a_traces_bare_name_is_a_contract():
+    contracts = ToolContracts([ToolDefinition("refund", writes=True)])
+    merged = contracts.with_definitions((ToolDefinition("refund"), ToolDefinition("look")))
+    assert merged.find("refund") == ToolDefinition("refund", writes=True)
+    assert merged.find("look") == ToolDefinition("look")
+    other = contracts.with_definitions((ToolDefinition("look"),))
+    assert (other.writes("refund"), other.find("refund")) == (True, None)
+
+
 def test_no_tools_means_empty():
     assert ToolContracts().empty
     assert not ToolContracts([BOOK]).empty

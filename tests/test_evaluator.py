@@ -178,7 +178,13 @@ def test_a_required_output_cannot_be_missed_where_a_reply_was_not_captured():
 
     report = evaluated(talk(reply(None), reply("Hello.")), gold)
 
-    assert [v.why for v in report.turns] == ["no_reference", "content_missing"]
+    assert [v.why for v in report.turns] == ["content_missing", "content_missing"]
+
+
+def test_what_was_not_captured_is_content_missing_before_it_lacks_a_reference():
+    report = evaluated(talk(call("shop.find", None, state="absent"), reply(None), reply("Hello.")))
+
+    assert [v.why for v in report.turns] == ["content_missing", "content_missing", "no_reference"]
 
 
 def test_the_composition_and_critical_turns_follow_the_reference():

@@ -13,6 +13,7 @@ _SCHEMAS = ("parameters", "inputSchema", "input_schema")
 def parse_tools(source: bytes | str | JsonValue, where: str) -> list[ToolDefinition]:
     """The definitions of a `{"tools": [...]}` document or of a bare list.
 
+    The list must be complete: a call of a tool that neither it nor the trace defines fails.
     Raises InvalidInput naming the entry (from 1) and what is wrong with it.
     """
     document = decoded(source, where)

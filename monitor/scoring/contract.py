@@ -11,18 +11,20 @@ from monitor.verdict import Finding, UnscoredWhy
 
 
 def judge_by_contract(turn: ActionTurn, contracts: ToolContracts) -> Judged:
-    """Unknown tool or action, keys, then values. Without a schema a call cannot be judged."""
-    if contracts.empty:
-        return unscored("no_reference")
+    """Unknown tool or action, keys, then values. Without a schema a call cannot be judged.
+
+    Where there are contracts they are taken as all that the agent holds, so a tool without one is
+    unknown, unless it is marked as writing or reading.
+    """
     call = turn.call
     definition = contracts.find(call.name)
-    if definition is None:
+    if definition is None and not contracts.empty and not contracts.marks(call.name):
         return Judged("contract", (_unknown(call.name, contracts),), {"structural": 0.0})
-    if definition.parameters is None:
-        return unscored("no_reference")
     lost = content_lost(turn)
     if lost is not None:
         return unscored(lost)
+    if definition is None or definition.parameters is None:
+        return unscored("no_reference")
     arguments = {} if call.arguments is None else call.arguments
     if not isinstance(arguments, dict):
         return unscored("content_missing")
