@@ -152,6 +152,15 @@ def test_a_conversation_rendered_into_one_text_is_taken_apart() -> None:
     )
 
 
+def test_media_that_the_server_refers_to_are_no_words() -> None:
+    mark = "@@@langfuseMedia:type=image/png|id=m1|source=base64_data_uri@@@"
+    (seen,) = span(input=[{"role": "user", "content": f"What is this? {mark}"}]).messages_in or ()
+    assert seen.text == "What is this?"
+    assert [found.partition(":")[0] for found in seen.media] == ["image"]
+    (alone,) = span(input=mark).messages_in or ()
+    assert (alone.text, len(alone.media)) == (None, 1)
+
+
 def test_a_users_own_words_are_not_taken_apart() -> None:
     found = span(input="Translate this:\nassistant: hello")
     assert found.messages_in == (Message("user", "Translate this:\nassistant: hello"),)

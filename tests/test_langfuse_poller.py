@@ -198,6 +198,14 @@ async def test_a_server_without_the_newest_fields_is_asked_for_the_others(bench:
     assert await bench.poller().poll(bench.accept) == 1
 
 
+async def test_half_a_character_costs_nothing_but_itself(bench: Bench) -> None:
+    bench.row(1, 100, output="cut \ud83d")
+    bench.row(2, 90)
+    assert await bench.poller().poll(bench.accept) == 2
+    said = next(span for span in bench.spans if span.span_id == f"{1:016x}").messages_out
+    assert [message.text for message in said or ()] == ["cut \ufffd"]
+
+
 async def test_one_bad_row_costs_itself(bench: Bench) -> None:
     bench.row(1, 100)
     bench.row(2, 90)

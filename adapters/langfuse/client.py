@@ -13,9 +13,9 @@ import aiohttp
 import msgspec
 
 from adapters.langfuse.address import GuardedResolver, checked_address
+from adapters.langfuse.decoder import json_of, text_of
 from monitor.errors import (
     BackendUnavailable,
-    MalformedPayload,
     MonitorError,
     PayloadTooLarge,
 )
@@ -28,6 +28,7 @@ ATTEMPTS: Final = 5
 BACKOFF_S: Final = 1.0
 LONGEST_WAIT_S: Final = 300.0
 _AGENT: Final = "agent-turn-monitor"
+_LARGE_BYTES: Final = 512 * 1024
 _GAVE_UP: Final = frozenset({408, 500, 502, 504})
 _RESET_EPOCH_S: Final = 1_000_000_000
 
@@ -146,13 +147,16 @@ class LangfuseClient:
             ) as answer:
                 self._note_limits(answer.headers)
                 self._check(answer, path)
-                return _decoded(await self._read(answer))
+                body = await self._read(answer)
         except TimeoutError as error:
             self._count("failed:timeout")
             raise _Again("did not answer in time", too_much=True) from error
         except (aiohttp.ClientError, OSError) as error:
             self._count("failed:connection")
             raise _Again(f"could not be reached ({type(error).__name__})") from error
+        if len(body) <= _LARGE_BYTES:
+            return _decoded(body)
+        return await asyncio.to_thread(_decoded, body)
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -252,16 +256,9 @@ class _Again(Exception):
 
 
 def _decoded(body: bytes) -> JsonValue:
-    try:
-        return msgspec.json.decode(body) if body.strip() else None
-    except RecursionError as error:
-        raise PayloadTooLarge("an answer is beyond the limit `nesting`", "nesting") from error
-    except (msgspec.MsgspecError, ValueError):
-        pass
-    try:
-        return msgspec.json.decode(body.decode(errors="replace"))
-    except (msgspec.MsgspecError, ValueError) as error:
-        raise MalformedPayload("an answer of Langfuse is no JSON") from error
+    """One bad character in one row must not cost the page."""
+    text, _ = text_of(body)
+    return json_of(text) if text.strip() else None
 
 
 def _seconds(told: str, now: float) -> float | None:

@@ -111,17 +111,18 @@ def documents(text: str) -> Iterator[JsonValue]:
     if not text.strip():
         return
     try:
-        yield _decode(text)
+        yield json_of(text)
         return
     except MalformedPayload:
         lines = [line for line in text.splitlines() if line.strip()]
         if len(lines) < 2:
             raise
     for line in lines:
-        yield _decode(line)
+        yield json_of(line)
 
 
-def _decode(text: str) -> JsonValue:
+def json_of(text: str) -> JsonValue:
+    """One JSON document. Raises MalformedPayload, PayloadTooLarge."""
     try:
         return msgspec.json.decode(text)
     except RecursionError as error:

@@ -15,7 +15,7 @@ from monitor.errors import Overloaded
 from monitor.model import JsonValue
 from monitor.ports import Accept, Decoded
 
-PORTION_BYTES: Final = 2 * 1024 * 1024
+PORTION_BYTES: Final = 512 * 1024
 PORTION_ROWS: Final = 500
 _LONGEST_WAIT_S: Final = 60
 

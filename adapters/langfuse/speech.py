@@ -27,11 +27,20 @@ _OPENERS: Final = ("system: ", "developer: ", "user: ", "human: ")
 _MESSAGE_REPR: Final = re.compile(
     r"role='(\w{1,16})' content=(None|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")", re.DOTALL
 )
+_MEDIA_MARK: Final = "@@@langfuseMedia:"
+_MEDIA: Final = re.compile(
+    r"@@@langfuseMedia:type=([\w.+-]{1,60}/[\w.+-]{1,60})\|id=([\w.-]{1,100})\|source=\w{1,40}@@@"
+)
 _CALL_TYPES: Final = frozenset({"tool_call", "tool-call"})
 
 
 def given_in(value: JsonValue) -> Given:
     """What was given. Raises PayloadTooLarge at a limit."""
+    given = _given_in(value)
+    return given._replace(messages=_with_media_apart(given.messages))
+
+
+def _given_in(value: JsonValue) -> Given:
     value, cut = shown(value)
     if value is None or value == "":
         return Given(cut=cut)
@@ -45,6 +54,11 @@ def given_in(value: JsonValue) -> Given:
 
 def said_in(value: JsonValue) -> Said:
     """What was said; an empty text is known to be empty. Raises PayloadTooLarge at a limit."""
+    said = _said_in(value)
+    return said._replace(messages=_with_media_apart(said.messages))
+
+
+def _said_in(value: JsonValue) -> Said:
     value, cut = shown(value)
     if value is None:
         return Said(cut=cut)
@@ -65,6 +79,26 @@ def shown(value: JsonValue) -> tuple[JsonValue, bool]:
         if text in _HIDDEN or text == CUT:
             return None, text == CUT
     return value, False
+
+
+def _with_media_apart(messages: tuple[Message, ...] | None) -> tuple[Message, ...] | None:
+    """Messages whose texts no longer hold the marks by which the server refers to media."""
+    if not messages or not any(_MEDIA_MARK in (found.text or "") for found in messages):
+        return messages
+    return tuple(_media_apart(found) for found in messages)
+
+
+def _media_apart(message: Message) -> Message:
+    if message.text is None or _MEDIA_MARK not in message.text:
+        return message
+    parts = Parts()
+    for match in _MEDIA.finditer(message.text):
+        mime = match[1]
+        source = {"mime_type": mime, "uri": match[2]}
+        parts.add_media(mime.partition("/")[0], source)
+    text = _MEDIA.sub("", message.text).strip()
+    media = (*message.media, *parts.media)
+    return msgspec.structs.replace(message, text=text or None, media=media)
 
 
 def prompt_as_system(messages: tuple[Message, ...] | None) -> tuple[Message, ...] | None:
