@@ -16,7 +16,8 @@ from adapters.frameworks.documents import (
 from adapters.frameworks.times import time_ns
 from adapters.otlp.reader import SpanReader
 from adapters.shapes.parts import first
-from adapters.vocabularies.moved import MOVED_CONTENT, is_moved
+from adapters.vocabularies.moved import MOVED_CONTENT, MovedContent, is_moved
+from adapters.vocabularies.registry import VOCABULARIES
 from monitor.model import AgentSpan, JsonValue
 
 _TRACE_ID: Final = ("trace_id", "traceId")
@@ -58,7 +59,7 @@ def _is_span(item: JsonValue) -> bool:
 
 def spans_of_records(records: Sequence[Mapping[str, Any]]) -> Iterator[AgentSpan]:
     """Spans, read by the vocabularies as if they had come over the wire."""
-    reader = SpanReader()
+    reader = SpanReader((MovedContent(), *VOCABULARIES))
     for record in records:
         yield _span(record, reader)
 
