@@ -16,18 +16,18 @@ from typing import Final, NamedTuple
 # digits, letters and signs of other scripts and styles that stand for ASCII ones.
 _ODD: Final = re.compile(
     "[\u00a0\u00ad\u034f\u061c\u180e\u2000-\u200f\u2010-\u2015\u2024\u2028-\u202f\u2043"
-    "\u205f-\u2064\u2066-\u206f\u2212\u3000\ufe00-\ufe0f\ufe50-\ufe6b\ufeff\uff01-\uff5e"
+    "\u205f-\u2064\u2066-\u206f\u2212\u3000\u30fc\ufe00-\ufe0f\ufe50-\ufe6b\ufeff\uff01-\uff5e"
     "\u00b2\u00b3\u00b9\u2070-\u2089\u2460-\u2468\u0660-\u0669\u06f0-\u06f9\u07c0-\u07c9"
     "\u0966-\u096f\u09e6-\u09ef\u0a66-\u0a6f\u0ae6-\u0aef\u0b66-\u0b6f\u0be6-\u0bef"
     "\u0c66-\u0c6f\u0ce6-\u0cef\u0d66-\u0d6f\u0e50-\u0e59\u0ed0-\u0ed9\u0f20-\u0f29"
     "\u1040-\u1049\u17e0-\u17e9\u1810-\u1819\U0001d400-\U0001d7ff\U000e0000-\U000e007f]"
-    # A long vowel's mark is a dash between digits, and elsewhere a part of words.
-    r"|(?<=\d)\u30fc"
 )
 # JSON written inside a text keeps its escapes, once or several times over.
 _ESCAPE: Final = re.compile(r"\\{1,8}(?:u([0-9a-fA-F]{4})|([nrtbf/\"']))")
 _DASHES: Final = frozenset("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58\ufe63\u30fc")
 _LETTERS: Final = {"n": "\n", "r": "\n", "t": " ", "b": " ", "f": " "}
+_FOREIGN: Final = re.compile(r"[^\x00-\x7f]+")
+_LONG_VOWEL: Final = "\u30fc"
 _INVISIBLE: Final = frozenset({"Cf", "Mn"})
 
 
@@ -58,9 +58,15 @@ def folded(text: str) -> Folded | None:
     """The text folded; None when it reads the same as it stands."""
     marks = list(_ESCAPE.finditer(text)) if "\\" in text else []
     if not text.isascii():
-        marks += _ODD.finditer(text)
+        for run in _FOREIGN.finditer(text):
+            marks += [mark for mark in _ODD.finditer(text, *run.span()) if _counts(text, mark)]
         marks.sort(key=lambda mark: mark.start())
     return _joined(text, marks) if marks else None
+
+
+def _counts(text: str, mark: re.Match[str]) -> bool:
+    """A long vowel's mark is a dash between digits, and elsewhere a part of words."""
+    return mark[0] != _LONG_VOWEL or text[mark.start() - 1 : mark.start()].isdigit()
 
 
 def _joined(text: str, marks: list[re.Match[str]]) -> Folded:

@@ -237,7 +237,7 @@ class Redactor:
         found = self._names.get(key)
         if found is None:
             end = key[-KEY_LENGTH:]
-            role = names_secret(end) or role_of(end)
+            role = None if end.isdigit() else names_secret(end) or role_of(end)
             found = _Named(self.text(key), role, f"{end}: ")
             if len(self._names) < KEYS_REMEMBERED and len(key) <= KEY_LENGTH:
                 self._names[key] = found
