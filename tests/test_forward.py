@@ -8,11 +8,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import grpc
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 from otlp_building import JSON, PROTOBUF
 from otlp_receiving import GOOD, receiving
+from test_otlp_grpc import MANY, calling
 
 from adapters.otlp.forward import Forwarder, ForwardLimits
 from adapters.otlp.reception import Received
@@ -21,6 +23,8 @@ from monitor.errors import ConfigurationError, Overloaded
 
 QUICK = {"first_wait_s": 0.001, "longest_wait_s": 0.002, "drain_s": 5.0, "timeout_s": 5.0}
 TRACES = "/v1/traces"
+METRICS_METHOD = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export"
+KEYS = "Basic cGs6c2s="
 
 
 class Backend:
@@ -80,7 +84,7 @@ async def test_a_request_goes_on_with_its_own_bytes_and_headers() -> None:
             packed,
             JSON + "; charset=utf-8",
             Content_Encoding="gzip",
-            Authorization="Basic cGs6c2s=",
+            Authorization=KEYS,
             X_Langfuse_Public_Key="pk",
             X_Private="stays",
             Cookie="stays",
@@ -91,7 +95,7 @@ async def test_a_request_goes_on_with_its_own_bytes_and_headers() -> None:
     assert (path, body) == (TRACES, packed)
     assert headers["content-type"] == JSON + "; charset=utf-8"
     assert headers["content-encoding"] == "gzip"
-    assert headers["authorization"] == "Basic cGs6c2s="
+    assert headers["authorization"] == KEYS
     assert headers["x-langfuse-public-key"] == "pk"
     assert "x-private" not in headers
     assert "cookie" not in headers
@@ -117,6 +121,37 @@ async def test_what_was_refused_for_good_goes_on_and_what_will_come_again_does_n
         assert (await client.post(GOOD[PROTOBUF])).status == 200
         await forwarder.stop()
     assert [body for _, _, body in upstream.seen] == [b"\x0a\xff", GOOD[PROTOBUF]]
+
+
+async def test_metrics_are_taken_only_to_be_sent_on() -> None:
+    async with forwarding() as (upstream, forwarder):
+        async with receiving(onward=forwarder) as client:
+            assert (await client.post(b"any metrics", path="/v1/metrics")).status == 200
+            assert client.accept.taken == []
+        async with calling(onward=forwarder) as caller:
+            assert await caller.call(b"more metrics", METRICS_METHOD) == b""
+        await forwarder.stop()
+    assert [(path, body) for path, _, body in upstream.seen] == [
+        ("/v1/metrics", b"any metrics"),
+        ("/v1/metrics", b"more metrics"),
+    ]
+    async with receiving() as alone:
+        assert (await alone.post(b"any metrics", path="/v1/metrics")).status == 404
+
+
+@pytest.mark.parametrize("compression", [grpc.Compression.NoCompression, grpc.Compression.Gzip])
+async def test_a_grpc_message_goes_on_over_http_as_it_came(compression: Any) -> None:
+    async with forwarding() as (upstream, forwarder), calling(onward=forwarder) as caller:
+        metadata = (("authorization", KEYS), ("x-private", "stays"))
+        await caller.call(MANY, compression=compression, metadata=metadata)
+        await forwarder.stop()
+    ((path, headers, body),) = upstream.seen
+    packed = compression is grpc.Compression.Gzip
+    assert (path, headers["content-type"]) == (TRACES, PROTOBUF)
+    assert headers.get("content-encoding") == ("gzip" if packed else None)
+    assert (gzip.decompress(body) if packed else body) == MANY
+    assert headers["authorization"] == KEYS
+    assert "x-private" not in headers
 
 
 async def test_a_backend_that_does_not_answer_holds_up_no_reply() -> None:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
+import random
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import grpc
 import grpc.aio
-from otlp_building import PROTOBUF
+from otlp_building import JSON, PROTOBUF
 from otlp_receiving import GOOD, Client, receiving
 from test_otlp_grpc import TRACES, Caller, calling
 
 ATTACKERS = 500
 LEGAL = 40
+DAMAGED = 1_000
 HEAD = (
     b"POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-protobuf\r\n"
     b"Content-Length: 1000\r\n\r\n"
@@ -145,3 +148,35 @@ async def test_calls_reset_as_soon_as_begun_hold_nobody_up() -> None:
             await asyncio.sleep(0.01)
     assert worst < 1.0
     assert len(caller.accept.taken) == LEGAL
+
+
+def _damaged(rng: random.Random, body: bytes) -> bytes:
+    """The body with some of its bytes changed, cut out or repeated, and sometimes packed."""
+    found = bytearray(body)
+    for _ in range(rng.randrange(1, 8)):
+        at = rng.randrange(len(found))
+        match rng.randrange(3):
+            case 0:
+                found[at] = rng.randrange(256)
+            case 1:
+                del found[at : at + rng.randrange(1, 16)]
+            case _:
+                found[at:at] = found[at : at + rng.randrange(1, 64)] * rng.randrange(1, 4)
+        found = found or bytearray(b"x")
+    return gzip.compress(bytes(found)) if rng.randrange(4) == 0 else bytes(found)
+
+
+async def test_no_damaged_body_is_answered_as_a_fault_of_the_receiver() -> None:
+    rng = random.Random(1)
+    statuses, codes = set(), set()
+    async with receiving() as client, calling() as caller:
+        for _ in range(DAMAGED):
+            damaged = _damaged(rng, GOOD[PROTOBUF])
+            statuses.add((await client.post(damaged)).status)
+            statuses.add((await client.post(_damaged(rng, GOOD[JSON]), JSON)).status)
+            try:
+                await caller.call(damaged)
+            except grpc.aio.AioRpcError as error:
+                codes.add(error.code())
+    assert statuses == {200, 400}
+    assert codes == {grpc.StatusCode.INVALID_ARGUMENT}

@@ -32,6 +32,8 @@ from adapters.vocabularies.genai import DETAILS_EVENT
 from monitor.errors import ConfigurationError, Overloaded
 
 TRACES = next(iter(METHODS))
+# The transport packs only what becomes smaller by it.
+MANY = body(*(span(CHAT, span_id=f"{number:016x}") for number in range(1, 51)))
 NO_IDS = span(CHAT, span_id="")
 
 
@@ -98,8 +100,9 @@ async def test_a_good_export_is_accepted(caller: Caller) -> None:
 
 
 async def test_a_gzip_export_is_inflated(caller: Caller) -> None:
-    assert await caller.call(GOOD[PROTOBUF], compression=grpc.Compression.Gzip) == b""
-    assert caller.accept.sizes == [len(GOOD[PROTOBUF])]
+    assert await caller.call(MANY, compression=grpc.Compression.Gzip) == b""
+    assert caller.accept.sizes == [len(MANY)]
+    assert len(caller.accept.taken[0].spans) == 50
 
 
 async def test_a_partial_success_tells_how_many_spans_were_refused(caller: Caller) -> None:

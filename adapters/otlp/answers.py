@@ -31,6 +31,8 @@ class Signal(NamedTuple):
 
 TRACES: Final = Signal("/v1/traces", "rejectedSpans")
 LOGS: Final = Signal("/v1/logs", "rejectedLogRecords")
+METRICS: Final = Signal("/v1/metrics", "rejectedDataPoints")
+"""Not for the monitor: taken only to be sent on."""
 LANGFUSE_TRACES: Final = "/api/public/otel/v1/traces"
 LANGFUSE_INGESTION: Final = "/api/public/ingestion"
 

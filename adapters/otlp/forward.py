@@ -134,6 +134,10 @@ class Forwarder:
         """Requests that wait or are under way."""
         return len(self._waiting) + self._under_way
 
+    def sends(self, path: str) -> bool:
+        """See Onward."""
+        return self._upstream.target(path) is not None
+
     def offer(self, received: Received) -> None:
         """See Onward."""
         target = self._upstream.target(received.path)

@@ -34,6 +34,7 @@ _SERVICE: Final = "/opentelemetry.proto.collector."
 METHODS: Final = {
     f"{_SERVICE}trace.v1.TraceService/Export": answers.TRACES,
     f"{_SERVICE}logs.v1.LogsService/Export": answers.LOGS,
+    f"{_SERVICE}metrics.v1.MetricsService/Export": answers.METRICS,
 }
 WAITING_BYTES: Final = 4 * 1024
 """Counted for a call whose message has not come; small, so that idle calls crowd nobody out."""
@@ -137,9 +138,13 @@ class OtlpGrpcReceiver:
     def _count(self, what: str) -> None:
         self._reception.count(what)
 
-    def refuse_path(self) -> None:
-        """Count a call of an unknown method, which gRPC answers with UNIMPLEMENTED."""
+    def signal_of(self, method: str) -> Signal | None:
+        """What a method takes; None, counted, for one that gRPC answers with UNIMPLEMENTED."""
+        signal = METHODS.get(method)
+        if signal in self._reception.decoders:
+            return signal
         self._count("refused:path")
+        return None
 
     async def answer(
         self, signal: Signal, path: str, context: grpc.aio.ServicerContext[Any, Any]
@@ -252,9 +257,8 @@ class _Methods(grpc.GenericRpcHandler):
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> Any:
         path = handler_call_details.method
-        signal = METHODS.get(path)
+        signal = self._receiver.signal_of(path)
         if signal is None:
-            self._receiver.refuse_path()
             return None
         chosen = signal
 

@@ -47,6 +47,10 @@ class Onward(Protocol):
         """Take it or count it as dropped; never waits and never raises."""
         ...
 
+    def sends(self, path: str) -> bool:
+        """Whether there is a backend for what comes at a path."""
+        ...
+
     @property
     def relay(self) -> Relay | None:
         """What asks a Langfuse; None when there is none."""
@@ -68,6 +72,8 @@ class Reception:
             answers.TRACES: lambda body, media: (traces.decode(body, media), None),
             answers.LOGS: lambda body, media: (logs.decode(body, media), None),
         }
+        if onward is not None and onward.sends(answers.METRICS.path):
+            self.decoders[answers.METRICS] = lambda _body, _media: (Decoded([], []), None)
         self.limits = limits
         self.onward = onward
         self.counters: dict[str, int] = {}

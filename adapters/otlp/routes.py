@@ -50,12 +50,9 @@ class Route(NamedTuple):
 
 def routes(reception: Reception, ingest: Ingest | None) -> dict[str, Route]:
     """By path; Langfuse's older batches only where something reads them."""
+    found = {signal.path: Route(signal, decode) for signal, decode in reception.decoders.items()}
     traces = reception.decoders[answers.TRACES]
-    found = {
-        answers.TRACES.path: Route(answers.TRACES, traces),
-        answers.LOGS.path: Route(answers.LOGS, reception.decoders[answers.LOGS]),
-        LANGFUSE_TRACES: Route(answers.TRACES, traces, langfuse=True),
-    }
+    found[LANGFUSE_TRACES] = Route(answers.TRACES, traces, langfuse=True)
     if ingest is not None:
         one_by_one = _exclusive(ingest)
         found[LANGFUSE_INGESTION] = Route(answers.TRACES, one_by_one, 207, json_only=True)

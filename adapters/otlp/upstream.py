@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from adapters.langfuse.address import forbidden
 from adapters.otlp.access import is_bearer
-from adapters.otlp.answers import LANGFUSE_INGESTION, LANGFUSE_TRACES, LOGS, TRACES
+from adapters.otlp.answers import LANGFUSE_INGESTION, LANGFUSE_TRACES, LOGS, METRICS, TRACES
 from monitor.errors import ConfigurationError
 
 _ALWAYS: Final = ("content-type", "content-encoding")
@@ -80,6 +80,7 @@ def _targets(otlp: str | None, langfuse: str | None) -> dict[str, str]:
     found = {}
     if otlp is not None:
         found[LOGS.path] = otlp + LOGS.path
+        found[METRICS.path] = otlp + METRICS.path
     if langfuse is not None:
         found[LANGFUSE_INGESTION] = langfuse + LANGFUSE_INGESTION
     traces = {TRACES.path: otlp and otlp + TRACES.path}
