@@ -10,8 +10,11 @@ of one speaker in a row are one, since sources cut them differently.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
+from itertools import groupby
+from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -34,6 +37,8 @@ WINDOWS: Final = 16
 CALLS: Final = 8
 KEY_BYTES: Final = 8
 _AGENT, _USER, _TOOL = "a", "u", "t"
+_DIGIT: Final = re.compile(rb"[0-9]")
+_speaker_of: Final = itemgetter(0)
 
 
 class Footprint(msgspec.Struct, frozen=True, array_like=True):
@@ -51,10 +56,24 @@ class Footprint(msgspec.Struct, frozen=True, array_like=True):
 _Heard: TypeAlias = tuple[Sequence[Message], Sequence[Message]]
 
 
+class _Piece(NamedTuple):
+    speaker: str
+    content: bytes
+    talk: bool
+    """Users and the agent said it to each other; no call, nor what a call brought."""
+
+
 class _Block(NamedTuple):
     speaker: str
     digest: bytes
     evidence: int
+
+
+class _History(NamedTuple):
+    """What a call was given, once whole and once without the work behind the words."""
+
+    whole: list[_Block]
+    talk: list[_Block]
 
 
 def footprint_of(segment: Segment) -> Footprint | None:
@@ -62,14 +81,13 @@ def footprint_of(segment: Segment) -> Footprint | None:
     heard = _heard(segment)
     if not heard:
         return None
-    seeks, length = _sought(heard)
+    seeks, length = _sought(messages for messages, _ in heard[:CALLS])
     offers: dict[bytes, None] = {}
-    for messages, out in heard[-CALLS:-1]:
-        if not any(message.calls for message in out):
-            offers.update(dict.fromkeys(_offered(messages, out)))
-    for messages, out in heard[-1:]:
-        for ending in _endings(out):
-            offers.update(dict.fromkeys(_offered(messages, ending)))
+    for at, (messages, out) in enumerate(heard[-CALLS:], max(0, len(heard) - CALLS)):
+        # What a call led to within the trace, no later trace begins with.
+        if at == len(heard) - 1 or not any(message.calls for message in out):
+            for ending in _endings(out):
+                offers.update(dict.fromkeys(_offered(_told(messages, ending))))
     if not seeks and not offers:
         return None
     starts = [span.start_ns for span in segment.spans if span.start_ns]
@@ -102,15 +120,16 @@ def _of_root(root: AgentSpan, heard: list[_Heard]) -> list[_Heard]:
     return [] if reply == reply_of(out) else [(given, said)]
 
 
-def _sought(heard: Sequence[_Heard]) -> tuple[list[bytes], int]:
+def _sought(given: Iterable[Sequence[Message]]) -> tuple[list[bytes], int]:
     """Keys of what may have been before, by the first call that continues none of the others."""
     known: dict[int, set[bytes]] = {}
     first: tuple[list[bytes], int] | None = None
-    for messages, _ in heard:
-        blocks = list(_blocks(_kept(messages)))
+    for messages in given:
+        history = _told(messages)
+        blocks = history.whole
         if any(_key(blocks[:length]) in keys for length, keys in known.items()):
             continue
-        found = (_seeks(messages, blocks), len(blocks))
+        found = (_seeks(history), len(blocks))
         if found[0]:
             return found
         first = first or found
@@ -118,11 +137,10 @@ def _sought(heard: Sequence[_Heard]) -> tuple[list[bytes], int]:
     return first or ([], 0)
 
 
-def _seeks(messages: Sequence[Message], blocks: list[_Block]) -> list[bytes]:
-    keys = dict.fromkeys(_prefixes(blocks)[-SEEKS:][::-1])
-    if any(block.speaker == _TOOL for block in blocks):
-        talk = list(_blocks(_kept(messages), talk=True))
-        keys.update(dict.fromkeys(_prefixes(talk)[-SEEKS:][::-1]))
+def _seeks(history: _History) -> list[bytes]:
+    keys = dict.fromkeys(_prefixes(history.whole)[-SEEKS:][::-1])
+    if history.talk is not history.whole:
+        keys.update(dict.fromkeys(_prefixes(history.talk)[-SEEKS:][::-1]))
     return list(keys)
 
 
@@ -136,16 +154,15 @@ def _prefixes(blocks: Sequence[_Block]) -> list[bytes]:
     return found
 
 
-def _offered(messages: Sequence[Message], ending: Sequence[Message]) -> Iterator[bytes]:
-    whole = (*messages, *ending)
-    blocks = list(_blocks(whole))
-    talk = list(_blocks(whole, talk=True))
-    for told in (blocks, talk) if len(talk) < len(blocks) else (blocks,):
-        if len(told) < 2 or told[-1].speaker != _AGENT:
+def _offered(history: _History) -> Iterator[bytes]:
+    for blocks in (history.whole, history.talk):
+        if len(blocks) < 2 or blocks[-1].speaker != _AGENT:
             continue
-        if sum(block.evidence for block in told) >= EVIDENCE_BYTES:
-            yield _key(told)
-        yield from _windows(told)
+        if sum([block.evidence for block in blocks]) >= EVIDENCE_BYTES:
+            yield _key(blocks)
+        yield from _windows(blocks)
+        if history.talk is history.whole:
+            return
 
 
 def _windows(blocks: Sequence[_Block]) -> Iterator[bytes]:
@@ -185,57 +202,57 @@ def _key(blocks: Iterable[_Block]) -> bytes:
     return blake2b(joined, digest_size=KEY_BYTES).digest()
 
 
-def _blocks(messages: Sequence[Message], *, talk: bool = False) -> Iterator[_Block]:
-    """The history as blocks; with `talk` only what users and the agent said to each other."""
-    speaker, pieces = "", list[bytes]()
-    for message in messages:
-        for who, piece in _pieces(message, talk=talk):
-            if who != speaker and pieces:
-                yield _block(speaker, pieces)
-                pieces = []
-            speaker = who
-            pieces.append(piece)
-    if pieces:
-        yield _block(speaker, pieces)
+def _told(messages: Sequence[Message], ending: Sequence[Message] = ()) -> _History:
+    pieces = [piece for message in (*_kept(messages), *ending) for piece in _pieces(message)]
+    whole = _blocks(pieces)
+    talk = [piece for piece in pieces if piece.talk]
+    return _History(whole, whole if len(talk) == len(pieces) else _blocks(talk))
 
 
-def _block(speaker: str, pieces: list[bytes]) -> _Block:
-    content = b" ".join(pieces)
+def _blocks(pieces: Sequence[_Piece]) -> list[_Block]:
+    return [
+        _block(speaker, [piece.content for piece in group])
+        for speaker, group in groupby(pieces, key=_speaker_of)
+    ]
+
+
+def _block(speaker: str, said: list[bytes]) -> _Block:
+    content = b" ".join(said)
     evidence = 0
     if speaker != _AGENT:
-        evidence = len(content) + DIGIT_BYTES * any(48 <= byte < 58 for byte in content)
+        evidence = len(content)
+        if evidence < WINDOW_EVIDENCE_BYTES and _DIGIT.search(content):
+            evidence += DIGIT_BYTES
     digest = blake2b(speaker.encode() + content, digest_size=KEY_BYTES).digest()
     return _Block(speaker, digest, evidence)
 
 
-def _pieces(message: Message, *, talk: bool) -> Iterator[tuple[str, bytes]]:
+def _pieces(message: Message) -> Iterator[_Piece]:
     role = message.role
     if role in ("system", "developer"):
         return
-    if not talk:
-        for result in message.results:
-            yield _TOOL, canonical(result.result)
+    for result in message.results:
+        yield _Piece(_TOOL, canonical(result.result), talk=False)
     if role in ("assistant", "model"):
-        if not (talk and message.calls):
-            yield from _of_agent(message)
+        yield from _of_agent(message)
     elif role == "user":
         yield from _of_user(message)
-    elif message.text and not message.results and not talk:
-        yield _TOOL, _squeezed(message.text)
+    elif message.text and not message.results:
+        yield _Piece(_TOOL, _squeezed(message.text), talk=False)
 
 
-def _of_agent(message: Message) -> Iterator[tuple[str, bytes]]:
+def _of_agent(message: Message) -> Iterator[_Piece]:
     if words := _squeezed(message.text or ""):
-        yield _AGENT, words
+        yield _Piece(_AGENT, words, talk=not message.calls)
     for call in message.calls:
-        yield _AGENT, _call(call)
+        yield _Piece(_AGENT, _call(call), talk=False)
 
 
-def _of_user(message: Message) -> Iterator[tuple[str, bytes]]:
+def _of_user(message: Message) -> Iterator[_Piece]:
     if words := _squeezed(words_of(message) or ""):
-        yield _USER, words
+        yield _Piece(_USER, words, talk=True)
     for medium in message.media if not message.results else ():
-        yield _USER, medium.encode("utf-8", "surrogatepass")
+        yield _Piece(_USER, medium.encode("utf-8", "surrogatepass"), talk=True)
 
 
 def _call(call: ToolCall) -> bytes:
