@@ -42,6 +42,7 @@ CAPTURED = {
     "langsmith_0.15_langgraph": ("langsmith_0.15_langgraph",),
     "logfire_4.16_clients": ("logfire_4.16_clients",),
     "mlflow_3.17_agent": ("mlflow_3.17_agent",),
+    "langwatch_1.4_trace": ("langwatch_1.4_trace",),
     "agent_framework_1.23": ("agent_framework_1.23",),
 }
 QUERIES = (
@@ -253,13 +254,14 @@ def test_ids_of_zeros_are_refused_alone(shared_data: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["pydantic_ai_2.68_fmt3", "pydantic_ai_2.68_fmt4", "pydantic_ai_2.68_fmt6"]
+    "name",
+    [*(f"pydantic_ai_2.68_fmt{number}" for number in (3, 4, 6)), "langwatch_1.4_trace"],
 )
-def test_later_formats_of_pydantic_ai_read_alike(name: str) -> None:
+def test_frameworks_that_name_the_conversation_are_read_alike(name: str) -> None:
     (conversation,) = conversations_of(captured(name))
+    assert not conversation.synthetic_id
     assert conversation.queries == QUERIES
     assert story(conversation) == [*SHORT, '2 "Bye!"']
-    assert [tool.name for tool in conversation.tools] == ["get_weather", "convert_temp"]
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+import msgspec
+
 from adapters.shapes.payload import Given, Said, read_given, read_said
 from adapters.vocabularies import genai
+from adapters.vocabularies.identity import conversation_id
 from adapters.vocabularies.kept import (
     model_of,
     plain,
@@ -21,6 +24,8 @@ TYPE: Final = "langwatch.span.type"
 INPUT: Final = "langwatch.input"
 OUTPUT: Final = "langwatch.output"
 METRICS: Final = "langwatch.metrics"
+METADATA: Final = "metadata"
+CONVERSATIONS: Final = ("thread_id", "session_id")
 
 _KINDS: Final[dict[str, SpanKind]] = {"llm": "model", "agent": "agent", "tool": "tool"}
 
@@ -31,7 +36,7 @@ class LangWatch:
     name = "langwatch"
     marks = frozenset({TYPE, INPUT, OUTPUT})
     scopes: frozenset[str] = frozenset()
-    keys = marks | {METRICS} | genai.GenAi.keys
+    keys = marks | {METRICS, METADATA} | genai.GenAi.keys
 
     def read(
         self,
@@ -42,6 +47,8 @@ class LangWatch:
         """None for spans without any of its own names."""
         if self.marks.isdisjoint(attributes):
             return None
+        if METADATA in attributes and span.conversation_id is None:
+            span = _with_conversation(span, plain(attributes[METADATA]))
         kind = _KINDS.get(str(attributes.get(TYPE)).lower(), "other")
         given, said = _value(attributes.get(INPUT)), _value(attributes.get(OUTPUT))
         if kind == "tool":
@@ -66,6 +73,14 @@ class LangWatch:
             model=model_of(attributes),
             usage=genai.usage_of(attributes) or _usage(attributes.get(METRICS)),
         )
+
+
+def _with_conversation(span: AgentSpan, metadata: JsonValue) -> AgentSpan:
+    """The conversation that the trace's metadata names."""
+    if not isinstance(metadata, Mapping):
+        return span
+    name = conversation_id(metadata, CONVERSATIONS)
+    return span if name is None else msgspec.structs.replace(span, conversation_id=name)
 
 
 def _value(typed: JsonValue) -> JsonValue:

@@ -48,12 +48,18 @@ class Strands:
             return told_other(
                 span, self.name, agent=genai.text_or_none(attributes.get(genai.AGENT))
             )
-        if any(name == genai.DETAILS_EVENT for name, _ in events):
-            attributes = {key: attributes[key] for key in attributes if key not in _COPIES}
-        return genai.read_call(attributes, events, span, kind, self.name)
+        return genai.read_call(_without_copies(attributes, events), events, span, kind, self.name)
 
 
-_COPIES: Final = frozenset({genai.INPUT, genai.OUTPUT})
+def _without_copies(attributes: Mapping[str, JsonValue], events: Events) -> dict[str, JsonValue]:
+    """The attributes save those of which the events tell all."""
+    own = dict(attributes)
+    for name, fields in events:
+        if name == genai.DETAILS_EVENT:
+            for key in (genai.INPUT, genai.OUTPUT):
+                if key in fields:
+                    own.pop(key, None)
+    return own
 
 
 def _tool(
