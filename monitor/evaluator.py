@@ -35,6 +35,8 @@ from monitor.verdict import (
     chain_of,
 )
 
+FINDING_LIMIT: Final = 50
+"""Findings of one turn that its verdict keeps; its reason and scores rest on all of them."""
 RULES_VERSION: Final = "aem-1"
 """Changes whenever equal input may get another verdict."""
 
@@ -190,7 +192,9 @@ class _Run:
 
     def _covers(self, turn: ActionTurn) -> bool:
         """Whether the reference speaks about this call."""
-        if self.reference is None or self.reference.scope == "all":
+        if self.reference is None or not self.reference.tells_actions:
+            return False
+        if self.reference.scope == "all":
             return True
         # A write that was refused changed nothing, so it is no write.
         if turn.error_type is not None:
@@ -220,10 +224,10 @@ class _Run:
     def _judged_reply(self, expected: ExpectedTurn | None, turn: ResponseTurn) -> Judged:
         if turn.text is None:
             return unscored("not_text" if turn.media else "content_missing")
-        if not isinstance(expected, ExpectedResponse):
-            return unscored("no_reference")
         if turn.truncated:
             return unscored("truncated")
+        if not isinstance(expected, ExpectedResponse):
+            return unscored("no_reference")
         return self.replies.judge(expected, turn.text)
 
     def _unsaid(self, slots: Sequence[Slot]) -> dict[int, tuple[str, ...] | None]:
@@ -268,7 +272,7 @@ class _Run:
             why=why,
             inherited_from=None if blame.origin is None else blame.origin + 1,
             scores={} if outcome == "unscored" else dict(judged.scores),
-            findings=blame.findings,
+            findings=_kept(blame.findings, lead),
             agent=None if turn is None else turn.agent,
             span_ids=() if turn is None else turn.span_ids,
             exchange=place.exchange,
@@ -301,6 +305,14 @@ def _with_unsaid(judged: Judged, missing: tuple[str, ...] | None) -> Judged:
     findings = tuple(Finding("incomplete_response", "gold", expected=value) for value in missing)
     scores: dict[SubMetric, float] = {**judged.scores, "completeness": 0.0}
     return judged._replace(basis="gold", own=findings, scores=scores, why=None)
+
+
+def _kept(findings: tuple[Finding, ...], lead: Finding | None) -> tuple[Finding, ...]:
+    """As many as a report may hold, the one that gives the reason always among them."""
+    kept = findings[:FINDING_LIMIT]
+    if lead is None or lead in kept:
+        return kept
+    return (lead, *kept[:-1])
 
 
 def _means(verdicts: Sequence[Verdict]) -> dict[SubMetric, float | None]:

@@ -103,6 +103,8 @@ class Reference(msgspec.Struct, frozen=True, array_like=True):
     required_outputs: tuple[str, ...] = ()
     """Values that some reply must state."""
     pairs: tuple[int | None, ...] | None = None
+    tells_actions: bool = True
+    """False: the source says nothing of tool calls, which is not that none is expected."""
 
 
 class Similarity(msgspec.Struct, frozen=True, array_like=True):

@@ -57,6 +57,34 @@ def test_a_bad_line_costs_itself_only_and_makes_the_exit_code_1(tmp_path, capsys
     assert "refused: 1 lines" in printed.out
 
 
+def test_an_error_tells_its_place_once(tmp_path, capsys):
+    dialogs = tmp_path / "case.jsonl"
+    dialogs.write_text('{"dialog_id": "a", "turns": 5}\n{broken\n')
+    assert main(["score", str(dialogs), "--out", str(tmp_path / "out.jsonl")]) == 1
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == (
+        f"agent-monitor: {dialogs}, line 1: dialog a: turns: must be a list, is a number"
+    )
+    assert second.startswith(f"agent-monitor: {dialogs}, line 2: not valid JSON")
+
+
+def test_a_document_over_many_lines_is_refused_once_with_a_hint(tmp_path, capsys):
+    dialogs = tmp_path / "pretty.jsonl"
+    dialogs.write_text(json.dumps([json.loads(dialog("a"))], indent=2))
+    assert main(["score", str(dialogs), "--out", str(tmp_path / "out.jsonl")]) == 1
+    (told,) = capsys.readouterr().err.splitlines()
+    assert "write one dialog per line" in told
+
+
+def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path):
+    dialogs, out = tmp_path / "dialogs.jsonl", tmp_path / "out.jsonl"
+    dialogs.write_text(dialog("a"), encoding="utf-8-sig")
+    tools = tmp_path / "tools.json"
+    tools.write_text(json.dumps({"tools": TOOLS}), encoding="utf-8-sig")
+    assert main(["score", str(dialogs), "--tools", str(tools), "--out", str(out)]) == 0
+    assert json.loads(out.read_text())["dialog_id"] == "a"
+
+
 def replay_files(folder: Path) -> tuple[Path, list[str]]:
     played = list(traffic(AFTER, 6, seed=5))
     traces = folder / "traces.jsonl"

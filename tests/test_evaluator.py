@@ -181,6 +181,36 @@ def test_a_required_output_cannot_be_missed_where_a_reply_was_not_captured():
     assert [v.why for v in report.turns] == ["content_missing", "content_missing"]
 
 
+def test_a_reference_that_does_not_speak_of_calls_leaves_them_to_their_contract():
+    conversation = talk(call("shop.find", {"n": 1}), reply("7."))
+    tools = [tool("shop.find", {"n": {"type": "integer"}}, ["n"])]
+    silent = listed(required_outputs=("7",), tells_actions=False)
+
+    assert outcomes(evaluated(conversation, silent)) == ["unscored", "unscored"]
+    assert only_basis(evaluated(conversation, silent, tools=tools)) == ["contract"]
+    assert outcomes(evaluated(conversation, listed())) == ["action_mismatch", "unscored"]
+
+
+def only_basis(report: Report) -> list[str]:
+    return [verdict.basis for verdict in report.turns if verdict.basis is not None]
+
+
+def test_a_report_keeps_no_more_than_fifty_findings_of_a_turn_and_the_one_that_decides():
+    extra = {f"k{number}": number for number in range(5_000)}
+    tools = [tool("shop.find", {"n": {"type": "integer"}}, ["n"])]
+
+    verdict = only(evaluated(talk(call("shop.find", {**extra, "n": 1})), tools=tools))
+    assert (len(verdict.findings), verdict.failure_reason) == (50, "extra_parameters")
+    # One required key of 5,001 looked at: 1/5001.
+    assert verdict.scores["completeness"] == pytest.approx(1 / 5_001)
+
+    # Gold tells 60 wrong values, contract order puts keys first; the reason stays among the kept.
+    gold = paired(say(" ".join(f"Item {n}: {n * 7}." for n in range(60))))
+    report = evaluated(talk(reply(" ".join(f"Item {n}: {n * 7 + 1}." for n in range(60)))), gold)
+    assert len(report.turns[0].findings) == 50
+    assert report.turns[0].failure_reason in {f.reason for f in report.turns[0].findings}
+
+
 def test_what_was_not_captured_is_content_missing_before_it_lacks_a_reference():
     report = evaluated(talk(call("shop.find", None, state="absent"), reply(None), reply("Hello.")))
 

@@ -85,7 +85,9 @@ def test_a_reference_line_is_read_whole():
         ({"conversation_id": ""}, "refs: no conversation_id"),
         ({"scope": "some"}, "refs: c1: scope must be one of"),
         ({"ordered": "yes"}, "refs: c1: ordered must be true or false, is text"),
-        ({"expected_actions": {}}, None),
+        ({"expected_actions": {}}, "refs: c1: expected_actions: must be a list, is an object"),
+        ({"expected_action": []}, "refs: c1: unknown key expected_action; known are"),
+        ({"expected_actions": [{"args": {}}]}, "expected_actions 1: an expected call needs"),
         ({"expected_actions": [5]}, "refs: c1: expected_actions 1: must be an object"),
         ({"expected_actions": [{"response": "x"}]}, "belongs into the other list"),
         ({"expected_actions": [{"action": "x", "args": []}]}, "args: must be an object, is a list"),
@@ -96,11 +98,40 @@ def test_a_reference_line_is_read_whole():
     ],
 )
 def test_a_broken_line_is_named_with_its_key(change, message):
-    if message is None:
-        assert parse_reference({**LINE, **change}, "refs").turns == (ExpectedResponse("Done."),)
-        return
     with pytest.raises(InvalidInput, match=message):
         parse_reference({**LINE, **change}, "refs")
+
+
+@pytest.mark.parametrize("actions", [{}, {"expected_actions": None}])
+def test_a_reference_that_does_not_list_calls_expects_none_to_be_absent_or_present(actions):
+    silent = parse_reference({"conversation_id": "c1", "required_outputs": ["7"], **actions}, "r")
+    empty = parse_reference({"conversation_id": "c1", "expected_actions": []}, "r")
+    assert (silent.tells_actions, silent.turns) == (False, ())
+    assert (empty.tells_actions, empty.turns) == (True, ())
+
+
+def test_remarks_beside_a_reference_are_let_pass():
+    remarks = {"license": "MIT", "source": "x", "domain": "shop", "meta": {"a": 1}, "note": "n"}
+    assert parse_reference({**LINE, **remarks}, "refs") == EXPECTED
+
+
+def test_two_references_of_one_id_must_expect_the_same():
+    other = msgspec.structs.replace(EXPECTED, ordered=True)
+    assert len(ReferenceStore([EXPECTED, EXPECTED])) == 1
+    with pytest.raises(InvalidInput, match="conversation c1: two references that differ"):
+        ReferenceStore([EXPECTED, other])
+
+
+def test_an_id_in_an_error_is_one_printable_line():
+    line = {"conversation_id": "a\n\x1b[31m\u00e9\ud800", "expected_actions": 5}
+    with pytest.raises(InvalidInput) as caught:
+        parse_reference(line, "refs")
+    assert str(caught.value) == (
+        r"refs: a\n\x1b[31mé\ud800: expected_actions: must be a list, is a number"
+    )
+    with pytest.raises(InvalidInput) as caught:
+        parse_reference({"conversation_id": "a" * 5000, "expected_actions": 5}, "refs")
+    assert len(str(caught.value)) < 200
 
 
 @pytest.mark.parametrize(

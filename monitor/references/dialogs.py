@@ -23,6 +23,7 @@ from monitor.references.documents import (
     flag_of,
     list_at,
     object_at,
+    shown,
     text_of,
     unwrapped,
 )
@@ -97,9 +98,11 @@ def dialog_turns(
     head: dict[str, JsonValue] = {}
     if isinstance(document, dict):
         head, document = document, document.get("turns")
+    if isinstance(document, list) and document and all(map(_is_dialog, document)):
+        raise InvalidInput(f"{where}: a list of dialogs; write one dialog per line")
     dialog_id = text_of(head, "dialog_id", where) or text_of(head, "conversation_id", where)
     name = dialog_id or default_id or _content_id(document)
-    at = f"{where}: dialog {name}"
+    at = f"{where}: dialog {shown(name)}"
     turns = [
         object_at(entry, f"{at}: turn {number}")
         for number, entry in enumerate(list_at(document, f"{at}: turns"), start=1)
@@ -129,6 +132,10 @@ def gold_of(document: DialogTurns, key: str = "gold_turn") -> Gold:
         if index[position] is not None
     ]
     return Gold(tuple(turns), tuple(index))
+
+
+def _is_dialog(entry: JsonValue) -> bool:
+    return isinstance(entry, dict) and isinstance(entry.get("turns"), list)
 
 
 def turn_label(document: DialogTurns, position: int) -> str:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 import msgspec
 
 from monitor.errors import InvalidInput
 from monitor.model import JsonValue
+
+SHOWN_CHARACTERS: Final = 120
+"""Characters of a name from outside that an error text quotes."""
 
 
 def decoded(source: bytes | str | JsonValue, where: str) -> JsonValue:
@@ -18,6 +22,15 @@ def decoded(source: bytes | str | JsonValue, where: str) -> JsonValue:
         return msgspec.json.decode(source)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise InvalidInput(f"{where}: not valid JSON: {error}") from error
+
+
+def shown(text: str) -> str:
+    """A name from outside as error texts quote it: one line, printable, not too long."""
+    if len(text) > SHOWN_CHARACTERS:
+        text = f"{text[:SHOWN_CHARACTERS]}\u2026"
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def unwrapped(value: JsonValue) -> JsonValue:

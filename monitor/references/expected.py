@@ -57,9 +57,12 @@ def _action(
     depends_on: tuple[int, ...],
 ) -> ExpectedAction:
     args = layout.get("args")
+    action, tool_id = text_of(layout, "action", where), text_of(layout, "tool_id", where)
+    if not action and not tool_id:
+        raise InvalidInput(f"{where}: an expected call needs an `action` or a `tool_id`")
     return ExpectedAction(
-        action=text_of(layout, "action", where),
-        tool_id=text_of(layout, "tool_id", where),
+        action=action,
+        tool_id=tool_id,
         args={} if args is None else object_at(args, f"{where}: args"),
         result=unwrapped(layout.get("result")),
         has_result="result" in layout,

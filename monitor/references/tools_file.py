@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from monitor.errors import InvalidInput
 from monitor.model import JsonValue, ToolDefinition
-from monitor.references.documents import decoded, flag_of, list_at, object_at, text_of
+from monitor.references.documents import decoded, flag_of, list_at, object_at, shown, text_of
 
 _WRAPPERS = ("function", "toolSpec", "tool_spec")
 _SCHEMAS = ("parameters", "inputSchema", "input_schema")
@@ -27,7 +27,7 @@ def parse_tools(source: bytes | str | JsonValue, where: str) -> list[ToolDefinit
         known = tools.setdefault(tool.name, tool)
         if known != tool:
             raise InvalidInput(
-                f"{where}: tool {number}: {tool.name!r} is defined twice, differently"
+                f"{where}: tool {number}: {shown(tool.name)!r} is defined twice, differently"
             )
     return list(tools.values())
 
@@ -44,7 +44,7 @@ def _tool(value: JsonValue, where: str) -> ToolDefinition:
         if not action:
             raise InvalidInput(f"{where}: no name")
         name = f"{tool_id}.{action}" if tool_id else action
-    where = f"{where} ({name})"
+    where = f"{where} ({shown(name)})"
     return ToolDefinition(
         name=name,
         tool_id=tool_id,

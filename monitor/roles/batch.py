@@ -25,6 +25,7 @@ JSON = "application/json"
 ROWS = 64
 COMMIT_LINES = 64
 SHOWN_FAULTS = 20
+SPREAD = "a document over many lines; write one dialog per line. The rest of the file is skipped"
 
 
 @dataclass(slots=True)
@@ -48,7 +49,10 @@ class Summary:
         """Count one refused line, and name the first few."""
         self.refused_lines += 1
         if self.refused_lines <= SHOWN_FAULTS:
-            print(f"agent-monitor: {where}: {error}", file=sys.stderr)  # noqa: T201  a command
+            told = str(error)
+            # Most errors begin with the place, which they were given.
+            text = told if told.startswith(where) else f"{where}: {told}"
+            print(f"agent-monitor: {text}", file=sys.stderr)  # noqa: T201  a command
 
     def refuse_spans(self, where: str, rejections: Sequence[Rejection]) -> None:
         """Count refused spans or records of one line, and name the first few."""
@@ -88,7 +92,10 @@ def score(
                     dialog = parse_dialog(line, where, default_id=f"{path.name}:{number}")
                     report = evaluate(dialog)
                 except MonitorError as error:
-                    summary.refuse(where, error)
+                    spread = number == 1 and not line.strip(b"[{ ")
+                    summary.refuse(where, SPREAD if spread else error)
+                    if spread:
+                        break
                     continue
                 summary.add(report)
                 file.write(report_line(report) + b"\n")

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import tomllib
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -92,7 +93,7 @@ def read(path: Path) -> bytes:
     """The whole file, inflated when it is gzip. Raises InvalidInput that names the file."""
     with _opened(path) as (_, text):
         try:
-            return text.read()
+            return text.read().removeprefix(BOM_UTF8)
         except (OSError, EOFError, zlib.error) as error:
             raise InvalidInput(f"{path}: cannot be read: {error}") from None
 
@@ -184,7 +185,7 @@ def _line(text: IO[bytes], path: Path, number: int) -> bytes:
         raise InvalidInput(f"{path}, line {number}: cannot be read: {error}") from None
     if len(line) > LINE_BYTES:
         raise InvalidInput(f"{path}, line {number}: longer than {LINE_BYTES} bytes")
-    return line
+    return line.removeprefix(BOM_UTF8) if number == 1 else line
 
 
 @contextmanager
