@@ -25,6 +25,7 @@ from monitor.errors import ConfigurationError, InvalidInput, MonitorError
 from monitor.roles import batch, bench, demo, service
 from monitor.roles.files import distinct, replacing
 from monitor.roles.inspect_text import lines_of
+from monitor.roles.past import moment
 
 DONE, REFUSED, USAGE, FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -106,6 +107,14 @@ def _inspect(arguments: argparse.Namespace) -> int:
     if not seen.conversations and arguments.format is None:
         _say("nothing was read as OTLP; --format NAME reads what a framework wrote itself")
     return REFUSED if seen.refused else DONE
+
+
+def _backfill(arguments: argparse.Namespace) -> int:
+    settings = _settings(arguments)
+    start, end = moment(arguments.start), moment(arguments.end)
+    summary = asyncio.run(wiring.backfill(settings, start, end))
+    print(summary.text())
+    return REFUSED if summary.refused_spans else DONE
 
 
 def _demo(arguments: argparse.Namespace) -> int:
@@ -211,7 +220,10 @@ def _parser() -> argparse.ArgumentParser:
     version = importlib.metadata.version("agent-turn-monitor")
     parser.add_argument("--version", action="version", version=f"agent-monitor {version}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    adding = (_add_run, _add_demo, _add_score, _add_replay, _add_inspect, _add_check, _add_bench)
+    adding = (
+        *(_add_run, _add_demo, _add_score, _add_replay, _add_backfill),
+        *(_add_inspect, _add_check, _add_bench),
+    )
     for add in adding:
         add(commands)
     return parser
@@ -314,6 +326,19 @@ def _add_tools(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tools", nargs="+", type=Path, metavar="FILE", help="tool contracts, JSON"
     )
+
+
+def _add_backfill(commands: Commands) -> None:  # type: ignore[type-arg]
+    parser = _command(commands, "backfill", "Read a past time range of Langfuse into the ledger.")
+    parser.add_argument("--from", dest="start", required=True, metavar="TIME", help="ISO 8601")
+    parser.add_argument("--to", dest="end", required=True, metavar="TIME", help="ISO 8601")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="settings, a TOML file")
+    parser.add_argument("--ledger", type=Path, metavar="FILE", help="the SQLite file")
+    parser.add_argument(
+        "--reports", type=Path, metavar="FILE", help="append closed reports as JSON lines"
+    )
+    _add_evaluation(parser)
+    parser.set_defaults(run=_backfill)
 
 
 def _add_demo(commands: Commands) -> None:  # type: ignore[type-arg]

@@ -230,6 +230,30 @@ class ForwardSettings(Section):
     """How long stopping waits for what is still here."""
 
 
+class LangfuseSettings(Section):
+    """A Langfuse server that is read, and that verdicts are written back to.
+
+    The keys come from LANGFUSE_PUBLIC_KEY and LANGFUSE_SECRET_KEY in the environment.
+    """
+
+    url: str | None = None
+    """Else LANGFUSE_BASE_URL or LANGFUSE_HOST of the environment."""
+    insecure: bool = False
+    """Allow plain http to another machine."""
+    environment: str | None = None
+    """Read this Langfuse environment only, and write scores into it."""
+    poll: bool = False
+    """Read new observations again and again."""
+    scores: bool = False
+    """Write the verdicts of closed conversations back as scores."""
+    blob_bucket: str | None = None
+    """Read the exports that Langfuse puts into this S3 bucket, with boto3's usual credentials."""
+    blob_project: str | None = None
+    blob_prefix: str = ""
+    blob_region: str | None = None
+    blob_endpoint_url: str | None = None
+
+
 class Settings(Section):
     """All settings of `agent-monitor run`."""
 
@@ -245,6 +269,7 @@ class Settings(Section):
     composition: CompositionSettings = CompositionSettings()
     comparison: ComparisonSettings = ComparisonSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
+    langfuse: LangfuseSettings = LangfuseSettings()
     sinks: SinkSettings = SinkSettings()
 
 

@@ -7,10 +7,10 @@ import importlib.metadata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from monitor.backends.jsonl_sink import JsonlSink
 from monitor.chosen import (
     evaluation,
     replay_redaction,
@@ -22,19 +22,23 @@ from monitor.errors import ConfigurationError, Overloaded
 from monitor.exposition.collector import Collector
 from monitor.exposition.live import LagGauge, Live
 from monitor.exposition.status import status_page
+from monitor.hosted import hosted_receivers, read_past, sinks
 from monitor.ledger.database import Database
 from monitor.ledger.outbox import Outbox
 from monitor.ledger.spool import Spool
 from monitor.ledger.state import StateStore
 from monitor.ledger.totals import Ledger, LedgerLimits
 from monitor.pipeline import Pipeline, PipelineLimits
-from monitor.ports import Decoded, Redaction, Sink, SpanDecoder
+from monitor.ports import Accept, Decoded, Redaction, SpanDecoder
+from monitor.roles import past
+from monitor.roles.batch import Summary
 from monitor.roles.embedded import CountingReceiver, Embedded, EmbeddedLimits, Health
 from monitor.roles.engine import Engine, Stores
 from monitor.roles.files import require_place, table_of
 from monitor.roles.inspect import inspect
 from monitor.roles.inspection import Seen
 from monitor.roles.pages import Pages, require_loopback, split_address
+from monitor.roles.past import Progress
 from monitor.roles.service import Companion, Service
 
 Counts = Callable[[], Mapping[str, int]]
@@ -58,7 +62,7 @@ class Parts:
 def service(settings: Settings) -> Service:
     """The sidecar of `agent-monitor run`."""
     onward = forwarder(settings)
-    receivers = otlp_receivers(settings, onward)
+    receivers = [*otlp_receivers(settings, onward), *hosted_receivers(settings)]
     companions = [onward] if onward else []
     lag = LagGauge()
     health = Health()
@@ -110,18 +114,18 @@ def engine(
 ) -> Parts:
     """An engine that continues from `path`; `durable=False` for files that a run throws away."""
     chosen = evaluation(settings, redaction)
-    sinks: list[Sink] = [JsonlSink(settings.sinks.jsonl)] if settings.sinks.jsonl else []
+    receiving = sinks(settings) if durable else []
     database = Database.open(path, durable=durable)
     stores = Stores(
         database,
         Spool(database),
         StateStore(database),
         Ledger(database, _ledger_limits(settings)),
-        Outbox(database, [sink.name for sink in sinks]),
+        Outbox(database, [sink.name for sink in receiving]),
     )
     limits = _pipeline_limits(settings)
     running = Engine(
-        stores, lambda state: Pipeline(chosen.evaluator.evaluate, state, limits), sinks
+        stores, lambda state: Pipeline(chosen.evaluator.evaluate, state, limits), receiving
     )
     reader = database.reader()
 
@@ -150,6 +154,20 @@ def engine(
         lambda: status_page(stores.ledger.totals(reader), live()),
         close,
     )
+
+
+async def backfill(settings: Settings, start: datetime, end: datetime) -> Summary:
+    """What Langfuse recorded between two times, into the ledger that the settings name."""
+    redaction = service_redaction(settings)
+    parts = engine(settings, settings.ledger.path, durable=True, redaction=redaction)
+
+    async def read(accept: Accept, progress: Callable[[Progress], None]) -> None:
+        await read_past(settings, accept, start, end, progress, {})
+
+    try:
+        return await past.backfill(parts.engine, read, redaction.spans if redaction else list)
+    finally:
+        parts.close()
 
 
 def checked(settings: Settings) -> Iterator[str]:

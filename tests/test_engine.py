@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from monitor import wiring
+from monitor import hosted, wiring
 from monitor.codec import encode_spans
 from monitor.config import Settings
 from monitor.errors import LedgerError, StateError
@@ -125,7 +125,7 @@ class Refusing:
 
 def test_a_report_waits_for_a_sink_that_refuses_and_totals_go_on(ledger, monkeypatch):
     sink = Refusing()
-    monkeypatch.setattr(wiring, "JsonlSink", lambda _: sink)
+    monkeypatch.setattr(hosted, "JsonlSink", lambda _: sink)
     settings = Settings.model_validate({"sinks": {"jsonl": "unused"}})
     parts = wiring.engine(settings, ledger, durable=True)
     parts.engine.accept([batch(span("a"))], 1.0)

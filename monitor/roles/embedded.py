@@ -31,6 +31,8 @@ GROUP_BATCHES = 256
 IDLE_WAIT_S = 0.2
 FAILED_STORE_WAIT_S = 0.5
 STALLED_S = 60.0
+SINK_RETRY_S = 5.0
+DELIVERY_S = 20.0
 
 
 @dataclass(slots=True)
@@ -122,13 +124,16 @@ class Embedded:
         self._stopping = threading.Event()
         self._flush = False
         self._committed_at = 0.0
+        self._committed = threading.Event()
         self._writer = threading.Thread(target=self._write, name="writer", daemon=True)
+        self._deliverer = threading.Thread(target=self._deliver, name="deliverer", daemon=True)
         self.health = health
 
     async def start(self) -> list[str]:
         """Start the writer, then the receivers; the addresses they listen on."""
         self.health.last_step_s = self._clock()
         self._writer.start()
+        self._deliverer.start()
         addresses = [await receiver.start(self.accept) for receiver in self._receivers]
         self.health.ready = True
         return addresses
@@ -145,7 +150,7 @@ class Embedded:
         self._flush = flush
         self._stopping.set()
         if self._writer.ident is not None:  # otherwise the start failed before it
-            await asyncio.to_thread(self._writer.join)
+            await asyncio.to_thread(self._join)
 
     async def accept(self, decoded: Decoded, payload_bytes: int) -> None:
         """Wait until the decoded spans are durable (port `Accept`)."""
@@ -242,7 +247,8 @@ class Embedded:
         self._committed_at = now
         for at, _ in made:
             self._lag(self._clock() - at)
-        self._engine.deliver()
+        if made:
+            self._committed.set()
 
     def _failed_step(self, error: Exception) -> bool:
         """A defect: set the payload aside that it struck at, if it was one, and go on."""
@@ -266,6 +272,27 @@ class Embedded:
         if not self.health.store_failing:
             LOG.error("the ledger cannot be written, senders are told to wait: %s", error)
         self.health.store_failing = True
+
+    def _join(self) -> None:
+        self._writer.join()
+        self._committed.set()
+        self._deliverer.join(DELIVERY_S)
+
+    def _deliver(self) -> None:
+        """Hand reports to the sinks, on a thread of its own: they may be slow, or far away."""
+        while True:
+            self._committed.wait(SINK_RETRY_S)
+            self._committed.clear()
+            last = not self._writer.is_alive()
+            try:
+                self._engine.deliver()
+            except LedgerError as error:
+                self._note_failed_store(error)
+            except Exception as error:  # noqa: BLE001  the thread's outermost loop; counted
+                self.health.writer_failures += 1
+                LOG.error("a sink failed with %s", type(error).__name__)  # noqa: TRY400  no text
+            if last:
+                return
 
     def _finish(self) -> None:
         now = self._clock()

@@ -174,10 +174,13 @@ class Engine:
         return made
 
     def deliver(self) -> None:
-        """Hand committed reports to the sinks; what a sink refuses stays for the next call."""
+        """Hand committed reports to the sinks; what a sink refuses stays for the next call.
+
+        Any one thread may call it beside the writer's: a slow sink holds nobody up.
+        """
         outbox = self._stores.outbox
         for sink in self._sinks:
-            while pending := outbox.pending(sink.name, SINK_BATCH):
+            while pending := self._pending(sink.name):
                 try:
                     sink.write([report for _, report in pending])
                 except (MonitorError, OSError):
@@ -186,6 +189,11 @@ class Engine:
                 with self._stores.database.transaction():
                     outbox.delivered(sink.name, pending[-1][0])
                     outbox.prune()
+
+    def _pending(self, sink: str) -> list[tuple[int, Report]]:
+        # The transaction keeps out what the writer has not committed yet.
+        with self._stores.database.transaction():
+            return self._stores.outbox.pending(sink, SINK_BATCH)
 
     def _next_row(self) -> tuple[int, float, Sequence[AgentSpan]] | None:
         if not self._ready and self._observed < self._accepted:
