@@ -35,17 +35,17 @@ class AttributeReader:
         self._keys = reader.keys
         self._prefixes = reader.prefixes
         self._wanted = reader.wanted
+        self._unwanted = reader.unwanted
 
     def of_span(self, pairs: Mapping[str, Any]) -> Attributes:
         """From the attributes of a `Span`, which are a map."""
         if len(pairs) > self.limits.attributes:
             raise over("attributes")
-        wanted, other = self._wanted, self.values.of_span
+        wanted, unwanted, other = self._wanted, self._unwanted, self.values.of_span
         found: Attributes = {}
         for key in pairs:
             # Looked up and not worked out: the same few names come with every span.
-            known = wanted.get(key)
-            if known or (known is None and self._matters(key)):
+            if key in wanted or (key not in unwanted and self._matters(key)):
                 value = pairs[key]
                 # Nearly every value is a text or a number that is neither empty nor 0, and the
                 # fields of a value exclude each other: asking for these first is cheapest.
@@ -66,8 +66,7 @@ class AttributeReader:
         found: Attributes = {}
         for pair in pairs:
             key = self.values.text(pair.key)
-            known = self._wanted.get(key)
-            if known or (known is None and self._matters(key)):
+            if key in self._wanted or (key not in self._unwanted and self._matters(key)):
                 found[key] = self.values.protobuf(pair.value)
         return found
 
@@ -80,8 +79,7 @@ class AttributeReader:
             raise over("attributes")
         for pair in pairs:
             key = pair.key
-            known = self._wanted.get(key)
-            if known or (known is None and self._matters(key)):
+            if key in self._wanted or (key not in self._unwanted and self._matters(key)):
                 found[key] = self.values.json(pair.value)
         return found
 
@@ -134,8 +132,9 @@ class AttributeReader:
             if any(part.isdecimal() and int(part[:10]) > limit for part in key.split(".")):
                 raise over("index")
             matters = True
-        if len(self._wanted) < _REMEMBERED_NAMES and len(key) <= _REMEMBERED_CHARACTERS:
-            self._wanted[key] = matters
+        names = self._wanted if matters else self._unwanted
+        if len(names) < _REMEMBERED_NAMES and len(key) <= _REMEMBERED_CHARACTERS:
+            names.add(key)
         return matters
 
 

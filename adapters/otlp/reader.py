@@ -56,8 +56,10 @@ class SpanReader:
         """The attributes that matter."""
         self.prefixes = tuple(sorted(name for name in names if name.endswith(".")))
         """Attributes that matter when their name starts so."""
-        self.wanted: dict[str, bool] = dict.fromkeys(self.keys, True)
-        """What is known of names by now, whether they matter; it grows to a limit."""
+        self.wanted = set(self.keys)
+        """Names that are known to matter by now; it grows to a limit."""
+        self.unwanted: set[str] = set()
+        """Names that are known not to; it grows to a limit."""
         self.origin_keys = frozenset((*self._conversation_keys, *self._release_keys, SERVICE_NAME))
         """The resource attributes that matter."""
 
