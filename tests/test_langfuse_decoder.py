@@ -152,6 +152,28 @@ def test_any_bytes_give_spans_or_a_refusal(decoder: SpanDecoder, body: bytes) ->
         encode_spans(decoder.decode(body, "application/json").spans)
 
 
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {"type": json_values | st.sampled_from(["span-update", "trace-create"])},
+            optional={
+                "id": json_values,
+                "body": json_values
+                | st.dictionaries(st.sampled_from(FIELDS), json_values).map(
+                    lambda body: {**body, "id": "o", "traceId": "t"}
+                ),
+            },
+        ),
+        max_size=4,
+    )
+)
+def test_any_events_are_each_answered(events: list[dict[str, Any]]) -> None:
+    decoded, answer = LangfuseIngestion().ingest(json.dumps({"batch": events}).encode())
+    encode_spans(decoded.spans)
+    told = json.loads(answer)
+    assert len(told["successes"]) + len(told["errors"]) == len(events)
+
+
 def test_the_same_bytes_give_the_same_spans(shared_data: Path) -> None:
     for path in (shared_data / "traces" / "langfuse_api").glob("*.trace.json"):
         body = path.read_bytes()

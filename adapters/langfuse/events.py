@@ -25,8 +25,9 @@ def events_of(given: JsonValue, said: JsonValue) -> Events:
     outputs, _ = opened(said)
     events: Events = []
     for item in inputs if isinstance(inputs, list) else ():
-        if isinstance(item, Mapping) and item.get("role") in _ROLES:
-            events.append((f"gen_ai.{item['role']}.message", _without_role(item)))
+        role = item.get("role") if isinstance(item, Mapping) else None
+        if isinstance(role, str) and role in _ROLES:
+            events.append((f"gen_ai.{role}.message", _without_role(item)))
     for item in outputs if isinstance(outputs, list) else (outputs,):
         if isinstance(item, Mapping) and "message" in item:
             events.append((_CHOICE, item))

@@ -11,7 +11,8 @@ import msgspec
 from adapters.langfuse.decoder import RowIntake, text_of, too_large
 from adapters.langfuse.observations import ObservationReader, carrier_of
 from adapters.langfuse.rows import NO_TRACE, TraceRow, trace_of
-from monitor.errors import MalformedPayload, UnsupportedPayload
+from adapters.langfuse.seen import encoded_row
+from monitor.errors import MalformedPayload, PayloadTooLarge, UnsupportedPayload
 from monitor.model import JsonValue
 from monitor.ports import Decoded
 
@@ -97,6 +98,10 @@ def _events(text: str) -> list[JsonValue]:
     return events
 
 
+class _BadEvent(Exception):
+    """What is wrong with one event, for its sender."""
+
+
 class _Batch:
     """One batch: what each event was answered, and which observations it touched."""
 
@@ -115,38 +120,42 @@ class _Batch:
             return
         own_id = event.get("id")
         own_id = own_id if isinstance(own_id, str) else ""
-        fault = self._fault(event)
-        if fault is None:
-            self.successes.append({"id": own_id, "status": _CREATED})
+        try:
+            self._remember(event)
+        except (_BadEvent, PayloadTooLarge) as fault:
+            self._refuse(own_id, str(fault))
         else:
-            self._refuse(own_id, fault)
+            self.successes.append({"id": own_id, "status": _CREATED})
 
     def _refuse(self, own_id: str, fault: str) -> None:
         self.errors.append({"id": own_id, "status": _BAD, "message": fault})
 
-    def _fault(self, event: Mapping[str, Any]) -> str | None:
+    def _remember(self, event: Mapping[str, Any]) -> None:
         kind: JsonValue = event.get("type")
         body: JsonValue = event.get("body")
+        if not isinstance(kind, str):
+            raise _BadEvent("the event has no type")
         if kind in _PASSED_OVER:
-            return None
-        if not isinstance(body, dict):
-            return "the event has no body"
-        name = body.get("id")
+            return
+        name = body.get("id") if isinstance(body, dict) else None
         if not isinstance(name, str) or not name:
-            return "the body has no id"
+            raise _BadEvent("the event has no body with an id")
         if kind == "trace-create":
+            # Read alone first, so that what cannot be read is not remembered.
+            trace_of(body)
             self._told[name] = trace_of(self._traces.join(name, _told_in(body)))
-            return None
-        if not isinstance(kind, str) or kind not in _TYPES:
-            return "the event's type is not known"
-        typed = _TYPES[kind]
-        more = {} if typed is None else {"type": typed}
-        key = f"{body.get('traceId') or ''}\n{name}"
-        if not body.get("traceId"):
+        elif kind in _TYPES:
+            typed = _TYPES[kind]
+            self._join(name, {**({} if typed is None else {"type": typed}), **_told_in(body)})
+        else:
+            raise _BadEvent("the event's type is not known")
+
+    def _join(self, name: str, told: Mapping[str, JsonValue]) -> None:
+        key = f"{told.get('traceId') or ''}\n{name}"
+        if not told.get("traceId"):
             # An update may leave the trace out; its observation knows it.
             key = self._rows.ending(f"\n{name}") or key
-        self._touched[key] = self._rows.join(key, {**more, **_told_in(body)})
-        return None
+        self._touched[key] = self._rows.join(key, told)
 
     def read_into(self, intake: RowIntake) -> None:
         """Read what was touched, each observation once."""
@@ -183,7 +192,7 @@ class _Memory:
         if isinstance(before, dict) and isinstance(now, dict):
             joined["metadata"] = {**before, **now}
         self._held -= size
-        size = len(msgspec.msgpack.encode(joined))
+        size = len(encoded_row(joined))
         self._held += size
         self._found[key] = joined, size
         self._by_ending[_ending(key)] = key

@@ -132,7 +132,8 @@ def _is_call(item: JsonValue) -> bool:
     function = item.get("function")
     if isinstance(function, Mapping):
         return "arguments" in function and "parameters" not in function
-    return item.get("type") in _CALL_TYPES and isinstance(item.get("name"), str)
+    kind = item.get("type")
+    return isinstance(kind, str) and kind in _CALL_TYPES and isinstance(item.get("name"), str)
 
 
 def _rendered_messages(text: str) -> tuple[Message, ...]:
