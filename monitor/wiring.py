@@ -29,7 +29,7 @@ from monitor.ledger.spool import Spool
 from monitor.ledger.state import StateStore
 from monitor.ledger.totals import Ledger, LedgerLimits
 from monitor.pipeline import Pipeline, PipelineLimits
-from monitor.ports import Accept, Decoded, Redaction, SpanDecoder
+from monitor.ports import Accept, Decoded, Redaction, Sink, SpanDecoder
 from monitor.roles import past
 from monitor.roles.batch import Summary
 from monitor.roles.embedded import CountingReceiver, Embedded, EmbeddedLimits, Health
@@ -115,19 +115,12 @@ def engine(
     """An engine that continues from `path`; `durable=False` for files that a run throws away."""
     chosen = evaluation(settings, redaction)
     receiving = sinks(settings) if durable else []
-    database = Database.open(path, durable=durable)
-    stores = Stores(
-        database,
-        Spool(database),
-        StateStore(database),
-        Ledger(database, _ledger_limits(settings)),
-        Outbox(database, [sink.name for sink in receiving]),
-    )
+    stores = _stores(settings, Database.open(path, durable=durable), receiving)
     limits = _pipeline_limits(settings)
     running = Engine(
         stores, lambda state: Pipeline(chosen.evaluator.evaluate, state, limits), receiving
     )
-    reader = database.reader()
+    reader = stores.database.reader()
 
     def live() -> Live:
         pipeline, encoder = running.pipeline, chosen.encoder
@@ -144,15 +137,24 @@ def engine(
 
     def close() -> None:
         reader.close()
-        database.close()
+        stores.database.close()
 
-    collector = Collector(lambda: stores.ledger.totals(reader), live)
     return Parts(
         running,
         stores,
-        collector.render,
+        Collector(lambda: stores.ledger.totals(reader), live).render,
         lambda: status_page(stores.ledger.totals(reader), live()),
         close,
+    )
+
+
+def _stores(settings: Settings, database: Database, receiving: Sequence[Sink]) -> Stores:
+    return Stores(
+        database,
+        Spool(database),
+        StateStore(database),
+        Ledger(database, _ledger_limits(settings)),
+        Outbox(database, [sink.name for sink in receiving]),
     )
 
 

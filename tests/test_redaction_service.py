@@ -42,38 +42,36 @@ def conversation(mail: str = MAIL) -> dict[str, Any]:
         attribute("gen_ai.tool.call.result", json.dumps({"saved": MAIL, "card": CARD})),
         attribute("error.type", f"warned about {MAIL}"),
     ]
-    spans = [
-        ("1", "invoke_agent", f"invoke_agent {MAIL}", told[:1], None),
-        ("2", "chat", "chat", told, "1"),
-        ("3", "execute_tool", f"execute_tool {MAIL}", called, "1"),
-    ]
+    return exported(
+        wire_span("1", "invoke_agent", f"invoke_agent {MAIL}", told[:1], ""),
+        wire_span("2", "chat", "chat", told, "b7ad6b7169203331"),
+        wire_span("3", "execute_tool", f"execute_tool {MAIL}", called, "b7ad6b7169203331"),
+    )
+
+
+def wire_span(
+    number: str, operation: str, name: str, attributes: list[dict[str, Any]], parent: str
+) -> dict[str, Any]:
+    return {
+        "traceId": "0af7651916cd43dd8448eb211c80319c",
+        "spanId": f"b7ad6b716920333{number}",
+        "parentSpanId": parent,
+        "name": name,
+        "kind": 1,
+        "startTimeUnixNano": str(10**18 + int(number)),
+        "endTimeUnixNano": str(10**18 + 10 + int(number)),
+        "attributes": [attribute("gen_ai.operation.name", operation), *attributes],
+        "status": {"code": 2, "message": f"status {MAIL}"},
+        "events": [{"name": MAIL, "attributes": [attribute("note", MAIL)]}],
+    }
+
+
+def exported(*spans: dict[str, Any]) -> dict[str, Any]:
     return {
         "resourceSpans": [
             {
                 "resource": {"attributes": [attribute("service.version", MAIL)]},
-                "scopeSpans": [
-                    {
-                        "scope": {"name": MAIL},
-                        "spans": [
-                            {
-                                "traceId": "0af7651916cd43dd8448eb211c80319c",
-                                "spanId": f"b7ad6b716920333{number}",
-                                "parentSpanId": f"b7ad6b716920333{parent}" if parent else "",
-                                "name": name,
-                                "kind": 1,
-                                "startTimeUnixNano": str(10**18 + int(number)),
-                                "endTimeUnixNano": str(10**18 + 10 + int(number)),
-                                "attributes": [
-                                    attribute("gen_ai.operation.name", operation),
-                                    *attributes,
-                                ],
-                                "status": {"code": 2, "message": f"status {MAIL}"},
-                                "events": [{"name": MAIL, "attributes": [attribute("note", MAIL)]}],
-                            }
-                            for number, operation, name, attributes, parent in spans
-                        ],
-                    }
-                ],
+                "scopeSpans": [{"scope": {"name": MAIL}, "spans": list(spans)}],
             }
         ]
     }
