@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from monitor.model import JsonValue
@@ -10,6 +11,8 @@ from monitor.model import JsonValue
 Tree: TypeAlias = dict[str, Any]
 _LEVELS: Final = 12
 _DIGITS: Final = 9
+_PATHS: Final = 8_192
+_SHORT: Final = 128
 
 
 class Row(NamedTuple):
@@ -29,32 +32,36 @@ def tree_of(attributes: Mapping[str, JsonValue], prefix: str) -> Tree:
     at = len(prefix)
     for key, value in attributes.items():
         if key.startswith(prefix):
-            path = key[at:].split(".", _LEVELS)
+            name = key[at:]
+            path = _path(name) if len(name) <= _SHORT else name.split(".", _LEVELS)
             level = tree
-            for name in path[:-1]:
-                inner = level.get(name)
+            for step in path[:-1]:
+                inner = level.get(step)
                 if type(inner) is not _Level:
-                    inner = level[name] = _Level()
+                    inner = level[step] = _Level()
                 level = inner
             if type(level.get(path[-1])) is not _Level:
                 level[path[-1]] = value
     return tree
 
 
+@lru_cache(_PATHS)
+def _path(name: str) -> list[str]:
+    # The same names come with every span.
+    return name.split(".", _LEVELS)
+
+
+_EMPTY: Final = Row([], False)
+
+
 class _Level(Tree):
     """A level of names, told apart from an attribute's own structured value."""
 
 
-def row_of(tree: JsonValue, name: str) -> Row:
-    """The list below a name; empty where there is none."""
-    numbered = tree.get(name) if type(tree) is dict or type(tree) is _Level else None
-    return row(numbered)
-
-
 def row(numbered: JsonValue) -> Row:
     """A level whose names are numbers as a list; other names beside them are left out."""
-    if type(numbered) is not dict and type(numbered) is not _Level:
-        return Row([], False)
+    if not isinstance(numbered, dict):
+        return _EMPTY
     numbers = {int(name): name for name in numbered if name.isdecimal() and len(name) <= _DIGITS}
     ordered = sorted(numbers)
     gaps = bool(ordered) and ordered[0] != 0

@@ -42,8 +42,8 @@ def read_numbered(attributes: Mapping[str, JsonValue], prefix: str, role: str) -
     numbered = row(tree_of(attributes, prefix))
     found: list[Message] = []
     for item in numbered.items:
-        fields = item.get("message") if isinstance(item, Mapping) else None
-        message = _message(fields, role) if isinstance(fields, Mapping) else None
+        fields = item.get("message") if isinstance(item, dict) else None
+        message = _message(fields, role) if isinstance(fields, dict) else None
         if message is not None:
             found.append(message)
     return Told(tuple(found) or None, numbered.gaps)
@@ -85,8 +85,8 @@ def read_completion(
     """The prompts or choices of a completion without roles."""
     texts = []
     for item in row(tree_of(attributes, prefix)).items:
-        fields = item.get(inner) if isinstance(item, Mapping) else None
-        text = shown(fields.get("text")) if isinstance(fields, Mapping) else None
+        fields = item.get(inner) if isinstance(item, dict) else None
+        text = shown(fields.get("text")) if isinstance(fields, dict) else None
         if isinstance(text, str):
             texts.append(text)
     return tuple([Message(role, text) for text in texts]) or None
@@ -97,7 +97,7 @@ def read_tools(attributes: Mapping[str, JsonValue]) -> tuple[ToolDefinition, ...
     tools = [
         item["tool"].get("json_schema")
         for item in row(tree_of(attributes, TOOLS)).items
-        if isinstance(item, Mapping) and isinstance(item.get("tool"), Mapping)
+        if isinstance(item, dict) and isinstance(item.get("tool"), dict)
     ]
     return read_schemas(tools) if tools else None
 
@@ -128,7 +128,7 @@ def _message(fields: Mapping[str, Any], default_role: str) -> Message | None:
 
 def _text(value: JsonValue) -> str | None:
     """The text; some recorders number its blocks below the name of the text."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         texts = [text for text in row(value).items if isinstance(shown(text), str)]
         return "\n".join(texts) if texts else None
     value = shown(value)
@@ -148,9 +148,9 @@ def _calls(fields: Mapping[str, Any]) -> list[ToolCall]:
 
 
 def _add_call(parts: Parts, item: JsonValue) -> None:
-    call = item.get("tool_call") if isinstance(item, Mapping) else None
-    function = call.get("function") if isinstance(call, Mapping) else None
-    if isinstance(call, Mapping) and isinstance(function, Mapping):
+    call = item.get("tool_call") if isinstance(item, dict) else None
+    function = call.get("function") if isinstance(call, dict) else None
+    if isinstance(call, dict) and isinstance(function, dict):
         parts.add_call(function.get("name"), shown(function.get("arguments")), call.get("id"))
 
 
@@ -158,11 +158,11 @@ def _add_contents(parts: Parts, fields: Mapping[str, Any], *, texts: bool = True
     """The blocks of a message. A call in a block may repeat one beside the blocks."""
     beside = {call.call_id for call in parts.calls}
     for item in row(fields.get("contents")).items:
-        if not isinstance(item, Mapping):
+        if not isinstance(item, dict):
             continue
         block = item.get("message_content")
-        kind = block.get("type") if isinstance(block, Mapping) else None
-        if isinstance(block, Mapping) and (kind == "text" or (kind is None and "text" in block)):
+        kind = block.get("type") if isinstance(block, dict) else None
+        if isinstance(block, dict) and (kind == "text" or (kind is None and "text" in block)):
             if texts:
                 parts.add_text(shown(block.get("text")))
         elif kind in ("image", "audio"):
@@ -178,9 +178,9 @@ def _is_in(call: ToolCall, beside: set[str | None]) -> bool:
 
 
 def _media(block: JsonValue, kind: str) -> Mapping[str, Any]:
-    outer = block.get(kind) if isinstance(block, Mapping) else None
-    inner = outer.get(kind, outer) if isinstance(outer, Mapping) else None
-    return inner if isinstance(inner, Mapping) else {}
+    outer = block.get(kind) if isinstance(block, dict) else None
+    inner = outer.get(kind, outer) if isinstance(outer, dict) else None
+    return inner if isinstance(inner, dict) else {}
 
 
 def _split_asked(parts: Parts) -> None:
@@ -190,6 +190,6 @@ def _split_asked(parts: Parts) -> None:
     parts.texts = []
     calls = content.result(asked)
     for call in calls if isinstance(calls, list) else ():
-        function = call.get("function") if isinstance(call, Mapping) else None
-        if isinstance(function, Mapping):
+        function = call.get("function") if isinstance(call, dict) else None
+        if isinstance(function, dict):
             parts.add_call(function.get("name"), function.get("arguments"), call.get("id"))
