@@ -173,7 +173,7 @@ class _Run:
         exchange = 0
         for position, slot in enumerate(slots):
             turn = None if slot.turn is None else self.conversation.turns[slot.turn]
-            exchange = exchange if turn is None else turn.exchange
+            exchange = self._exchange(slots, position, exchange)
             judged = self._judged(slot, turn)
             if position in unsaid_at:
                 judged = _with_unsaid(judged, unsaid_at[position])
@@ -189,6 +189,15 @@ class _Run:
         distance = Distance(conversation, reference.turns, self.contracts)
         slots = align(conversation, reference, distance, self._covers, closed=closed)
         return slots if closed else [slot for slot in slots if slot.turn is not None]
+
+    def _exchange(self, slots: Sequence[Slot], position: int, last: int) -> int:
+        """The slot's exchange: a call that was omitted was due for what follows it."""
+        at = slots[position]
+        if at.turn is None and at.expected is not None:
+            if isinstance(self.expected[at.expected], ExpectedResponse):
+                return last
+            at = next((slot for slot in slots[position:] if slot.turn is not None), at)
+        return last if at.turn is None else self.conversation.turns[at.turn].exchange
 
     def _covers(self, turn: ActionTurn) -> bool:
         """Whether the reference speaks about this call."""

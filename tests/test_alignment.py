@@ -227,6 +227,73 @@ def test_replies_pair_in_sequence_and_further_ones_are_free():
     assert outcomes(report) == ["unscored", "pass", "unscored"]
 
 
+def test_each_exchange_has_its_own_expected_reply_however_near_another_one_is():
+    gold = (say("Saved: report."), say("Last line: 7."), say("Count: 3."))
+    turns = (
+        reply("Error: nothing there.", exchange=0),
+        reply("Saved: report.", exchange=1),
+        reply("Count: 3.", exchange=2),
+    )
+
+    report = evaluated(talk(*turns), listed(*gold, interleaved=False))
+
+    assert [v.turn_type for v in report.turns] == ["response"] * 3
+    assert [v.verdict for v in report.turns] == ["fail", "fail", "pass"]
+    assert {v.detail for v in report.turns} == {None}
+
+
+def test_of_several_replies_to_one_message_the_nearest_is_held_against_the_expected_one():
+    turns = (reply("One moment.", exchange=0), reply("Total: 5.", exchange=0), reply("Bye."))
+
+    report = evaluated(talk(*turns), listed(say("Total: 5."), interleaved=False))
+
+    assert outcomes(report) == ["unscored", "pass", "unscored"]
+
+
+def test_an_exchange_without_a_reply_lacks_its_own():
+    gold = (want("a.x"), want("a.y"), want("a.z"), say("One."), say("Two."), say("Three."))
+    turns = (
+        call("a.x", exchange=0),
+        reply("One.", exchange=0),
+        call("a.y", exchange=1),
+        call("a.z", exchange=2),
+        reply("Three.", exchange=2),
+    )
+
+    report = evaluated(talk(*turns), listed(*gold, interleaved=False))
+
+    assert [(v.turn_type, v.verdict, v.exchange) for v in report.turns] == [
+        ("action", "pass", 0),
+        ("response", "pass", 0),
+        ("action", "pass", 1),
+        ("response", "fail", 1),
+        ("action", "pass", 2),
+        ("response", "pass", 2),
+    ]
+    assert report.turns[3].detail == "omitted"
+
+
+def test_an_omitted_call_belongs_to_the_exchange_of_the_reply_that_it_was_due_for():
+    gold = (want("a.open", {"file": "one"}), want("a.drop", {"file": "two"}))
+    turns = (
+        call("a.open", {"file": "one"}, exchange=0),
+        reply("Opened.", exchange=0),
+        reply("Dropped.", exchange=1),
+    )
+
+    report = evaluated(
+        talk(*turns, queries=["open one", "drop two"]),
+        listed(*gold, say("Opened."), say("Dropped."), interleaved=False),
+    )
+
+    assert [(v.detail, v.exchange) for v in report.turns] == [
+        (None, 0),
+        (None, 0),
+        ("omitted", 1),
+        (None, 1),
+    ]
+
+
 def test_a_sub_agents_calls_need_no_partner():
     report = evaluated(
         talk(call("a.ask", {"q": 1}), call("b.inner", {"k": 1}, depth=1)),

@@ -102,12 +102,36 @@ class _Search(NamedTuple):
         if self.reference.ordered and self.reference.interleaved:
             self._in_order(found, [*range(len(expected))], sorted(calls + said))
             return found
-        self._in_order(found, replies, said)
+        if not self._by_exchange(found, replies, said):
+            self._in_order(found, replies, said)
         if self.reference.ordered:
             self._in_order(found, actions, calls)
         else:
             self._assigned(found, actions, calls, UNORDERED_LIMIT)
         return found
+
+    def _by_exchange(self, found: list[int | None], rows: list[int], columns: list[int]) -> bool:
+        """Where each exchange has one expected reply, that is its own, however it differs.
+
+        The exchanges are those with a reply, else all. False when the numbers tell nothing.
+        """
+        turns, expected = self.conversation.turns, self.reference.turns
+        if not self.closed or any(expected[row].group is not None for row in rows):
+            return False
+        said: dict[int, list[int]] = {}
+        for column in columns:
+            said.setdefault(turns[column].exchange, []).append(column)
+        exchanges = sorted(said)
+        if len(rows) != len(exchanges):
+            exchanges = sorted({turn.exchange for turn in turns})
+        if len(rows) != len(exchanges):
+            return False
+        for row, exchange in zip(rows, exchanges, strict=True):
+            # Of several replies to one message the nearest counts, of equally near ones the last.
+            own = said.get(exchange, [])[::-1]
+            if own:
+                found[own[int(self.distance.matrix([row], own).argmin())]] = row
+        return True
 
     def _in_order(self, found: list[int | None], rows: list[int], columns: list[int]) -> None:
         """The cheapest alignment that crosses nowhere, save inside an order-free group."""

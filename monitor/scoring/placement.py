@@ -65,9 +65,37 @@ def _place(
             break
         start = turn + 1
     expected = reference.turns[index]
-    if together or not isinstance(expected, ExpectedAction):
+    if together:
         return end
+    if not isinstance(expected, ExpectedAction):
+        return _unanswered(conversation, reference, partners, index, range(start, end))
     return _due(conversation, reference, partners, expected, range(start, end))
+
+
+def _unanswered(
+    conversation: Conversation,
+    reference: Reference,
+    partners: Sequence[int | None],
+    index: int,
+    gap: range,
+) -> int:
+    """Within a gap, the end of the exchange that a reply was due in: one that has no reply."""
+    turns = conversation.turns
+    replied = {turn.exchange for turn in turns if not isinstance(turn, ActionTurn)}
+    silent = sorted({turns[t].exchange for t in gap} - replied)
+    if not silent:
+        return gap.stop
+    answered = {partner for partner in partners if partner is not None}
+    # Several replies may be missing in a row: each has its own exchange as far as there are any.
+    before = index - 1
+    while before >= 0 and before not in answered and _is_reply(reference.turns[before]):
+        before -= 1
+    exchange = silent[min(index - before - 1, len(silent) - 1)]
+    return 1 + max(t for t in gap if turns[t].exchange == exchange)
+
+
+def _is_reply(turn: ExpectedTurn) -> bool:
+    return isinstance(turn, ExpectedResponse)
 
 
 def _due(
