@@ -130,6 +130,8 @@ def test_langgraph_tells_prompt_from_question_and_definition_from_answer(
     assert found.calls[0].result == [
         {"url": "https://example.com", "title": "Example Result", "q": "example"}
     ]
+    # The tool's own span came untyped; its answer gives it away.
+    assert found.calls[0].span_ids == ("21441266a9f21251",)
     assert [tool.name for tool in found.trace.tools] == ["Web-Search"]
     assert found.trace.tools[0].parameters == {
         "properties": {"query": {"type": "string"}},

@@ -56,6 +56,16 @@ def test_a_result_message_tells_the_calls_id_and_its_failure() -> None:
     assert (found.result, found.has_result, found.error_type) == ({"temp": 18}, True, "error")
 
 
+def test_an_untyped_tool_is_known_by_the_message_that_it_gives() -> None:
+    message = {"type": "tool", "content": "18", "tool_call_id": "c1", "status": "success"}
+    js = {"lc": 1, "type": "constructor", "id": ["ToolMessage"], "kwargs": message}
+    for output in (message, json.dumps(message), js):
+        found = span(type="SPAN", name="get_weather", input="{'city': 'Paris'}", output=output)
+        assert (found.kind, found.call, found.result) == ("tool", CALL, "18")
+    node = span(type="SPAN", parentObservationId="ef" * 8, output={"messages": [message]})
+    assert node.kind == "other"
+
+
 def test_a_tool_servers_answer_is_its_text() -> None:
     answer = {"content": [{"type": "text", "text": "18 degrees"}], "isError": False}
     found = tool(output=answer)

@@ -22,7 +22,7 @@ from adapters.langfuse.rows import (
     trace_id_of,
 )
 from adapters.langfuse.speech import derived_calls, given_in, prompt_as_system, said_in
-from adapters.langfuse.tools import answer_in, call_of
+from adapters.langfuse.tools import answer_in, call_of, is_tool_message
 from adapters.shapes.payload import Given, Said
 from adapters.vocabularies.completing import completed, lacks_content
 from adapters.vocabularies.definitions import read_definitions
@@ -205,7 +205,7 @@ def _marks(metadata: Mapping[str, JsonValue]) -> _Marks:
 
 
 def _kind(seen: Observation, marks: _Marks, told: AgentSpan | None) -> SpanKind:
-    """By the type; a span or chain says more in its attributes, or by standing at the top."""
+    """By the type; a span or chain says more in its attributes, its output, or its place."""
     kind = _KINDS.get(seen.type)
     if kind is not None:
         return kind
@@ -216,6 +216,8 @@ def _kind(seen: Observation, marks: _Marks, told: AgentSpan | None) -> SpanKind:
             return kind
     if told is not None and told.kind != "other":
         return told.kind
+    if is_tool_message(seen.output):
+        return "tool"
     top = seen.parent_id is None if seen.is_root is None else seen.is_root
     recorded = seen.input is not None or seen.output is not None
     return "agent" if top and recorded else "other"

@@ -45,6 +45,19 @@ def answer_in(value: JsonValue) -> tuple[Answer, bool]:
     return read_answer(value), cut
 
 
+def is_tool_message(value: JsonValue) -> bool:
+    """Whether this is the one message in which a framework hands a tool's answer on."""
+    if isinstance(value, str):
+        if "tool_call_id" not in value or value.lstrip()[:1] != "{":
+            return False
+        value, _ = opened(value)
+    if not isinstance(value, Mapping):
+        return False
+    inner = value.get("kwargs")
+    fields = inner if "lc" in value and isinstance(inner, Mapping) else value
+    return isinstance(fields.get("tool_call_id"), str) and "content" in fields
+
+
 def _is_server_answer(value: Mapping[str, Any]) -> bool:
     return isinstance(value.get("content"), list) and value.keys() <= _SERVER_ANSWER
 
