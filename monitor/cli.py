@@ -149,9 +149,11 @@ def _bench(arguments: argparse.Namespace) -> int:
         return DONE
     conversations, rounds = (20, 3) if arguments.quick else (200, 5)
     settings = Settings()
+    redaction = chosen.replay_redaction(settings)
     with tempfile.TemporaryDirectory(prefix="agent-monitor-bench-", dir=arguments.folder) as name:
         figures = bench.measure(
             wiring.trace_decoder(settings),
+            redaction.spans if redaction else list,
             lambda path: wiring.engine(settings, path, durable=True).engine,
             Path(name),
             conversations,

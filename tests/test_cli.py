@@ -157,7 +157,8 @@ def test_check_names_every_part_and_refuses_a_broken_reference_file(tmp_path, ca
 def test_bench_tells_both_ratios_as_json(tmp_path, capsys):
     assert main(["bench", "--quick", "--json", "--folder", str(tmp_path)]) == 0
     figures = json.loads(capsys.readouterr().out)
-    assert set(figures["ratios"]) == {"normalise_over_walk", "whole_path_over_walk"}
+    ratios = {"normalise_over_walk", "whole_path_over_walk", "redacted_path_over_walk"}
+    assert set(figures["ratios"]) == ratios
     assert figures["spans"] == 400
 
 

@@ -163,7 +163,9 @@ def test_whose_id_counts_is_the_same_in_any_order(order, data):
     assert set(found) <= {*told, "t"}
 
 
-def crowd(limits: PipelineLimits, traces: int, gap_s: float) -> tuple[Pipeline, list[str], dict]:
+def crowd(
+    limits: PipelineLimits, traces: int, gap_s: float
+) -> tuple[Pipeline, list[str], dict[str, int]]:
     """Traces that all name one id; the conversations they came to, and what was counted."""
     names, counts = list[str](), dict[str, int]()
     store: dict[str, bytes] = {}

@@ -10,13 +10,14 @@ import resource
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from monitor.codec import encode_spans
+from monitor.model import AgentSpan
 from monitor.ports import SpanDecoder
 from monitor.roles.bench_traffic import decode_only, naive_walk, payloads, small_conversation
 from monitor.roles.engine import Batch, Engine
@@ -29,6 +30,7 @@ ROWS = 64
 RSS_CONVERSATIONS = 10_000
 RSS_TURNS = 10
 RSS_TEXT_BYTES = 1024
+Redact = Callable[[Sequence[AgentSpan]], Sequence[AgentSpan]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +41,12 @@ class Timed:
     walk_s: float
     normalise_s: float
     whole_path_s: float
+    redacted_path_s: float
 
 
 def measure(
     decoder: SpanDecoder,
+    redact: Redact,
     open_engine: Callable[[Path], Engine],
     folder: Path,
     conversations: int,
@@ -56,12 +60,14 @@ def measure(
     for number in range(rounds):
         tell(f"round {number + 1} of {rounds}: {spans} spans")
         engine = open_engine(folder / f"bench-{number}.sqlite3")
+        redacting = open_engine(folder / f"redacted-{number}.sqlite3")
         timed.append(
             Timed(
                 _seconds(lambda: decode_only(bodies)),
                 _seconds(lambda: naive_walk(bodies)),
                 _seconds(lambda: _normalise(decoder, bodies)),
                 _seconds(partial(_whole_path, decoder, engine, bodies)),
+                _seconds(partial(_whole_path, decoder, redacting, bodies, redact)),
             )
         )
     return _figures(timed, spans, sum(map(len, bodies)))
@@ -91,10 +97,12 @@ def _normalise(decoder: SpanDecoder, bodies: list[bytes]) -> int:
     return sum(len(decoder.decode(body, PROTOBUF).spans) for body in bodies)
 
 
-def _whole_path(decoder: SpanDecoder, engine: Engine, bodies: list[bytes]) -> None:
+def _whole_path(
+    decoder: SpanDecoder, engine: Engine, bodies: list[bytes], redact: Redact = list
+) -> None:
     """As the service does it: decode, spool and sync, assemble, score, fold and sync."""
     for number, group in enumerate(_groups(bodies, GROUP)):
-        decoded = [decoder.decode(body, PROTOBUF).spans for body in group]
+        decoded = [redact(decoder.decode(body, PROTOBUF).spans) for body in group]
         engine.accept([Batch(spans, encode_spans(spans)) for spans in decoded], float(number))
         engine.work(float(number), ROWS)
         if number % (COMMIT_EVERY // GROUP) == 0:
@@ -130,6 +138,7 @@ def _figures(timed: list[Timed], spans: int, size: int) -> dict[str, Any]:
             "decode_and_walk": per_span(lambda t: t.walk_s),
             "decode_and_normalise": per_span(lambda t: t.normalise_s),
             "whole_path": per_span(lambda t: t.whole_path_s),
+            "whole_path_with_redaction": per_span(lambda t: t.redacted_path_s),
         },
         "spans_per_second": {
             "whole_path": round(spans / statistics.median(t.whole_path_s for t in timed)),
@@ -137,5 +146,6 @@ def _figures(timed: list[Timed], spans: int, size: int) -> dict[str, Any]:
         "ratios": {
             "normalise_over_walk": median(lambda t: t.walk_s / t.normalise_s),
             "whole_path_over_walk": median(lambda t: t.walk_s / t.whole_path_s),
+            "redacted_path_over_walk": median(lambda t: t.walk_s / t.redacted_path_s),
         },
     }
