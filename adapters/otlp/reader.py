@@ -89,8 +89,7 @@ class SpanReader:
     ) -> AgentSpan:
         """The span in the monitor's words; kind "other" when no vocabulary knows it.
 
-        `truncated`: the exporter dropped attributes, or events, in which content may stand.
-        Raises PayloadTooLarge when its content is beyond a limit.
+        `truncated`: the exporter dropped what may be content. Raises PayloadTooLarge at a limit.
         """
         error_type = None
         if failed or events or ERROR_TYPE in attributes:
@@ -102,7 +101,7 @@ class SpanReader:
             trace_id,
             span_id,
             "other",
-            name if len(name) <= _NAME_CHARACTERS else name[:_NAME_CHARACTERS],
+            name[:_NAME_CHARACTERS],
             parent_id,
             start_ns,
             end_ns,
@@ -117,13 +116,12 @@ class SpanReader:
             response_id=_text(attributes.get(RESPONSE_ID)),
             id_remark=remark,
         )
-        for vocabulary in self._vocabularies:
+        for position, vocabulary in enumerate(self._vocabularies, 1):
             found = vocabulary.read(attributes, events, span)
             if found is not None:
-                if found.messages_in is None and lacks_content(found):
-                    later = self._vocabularies[self._vocabularies.index(vocabulary) + 1 :]
-                    return _completed(found, later, attributes, events, span)
-                return found
+                if found.messages_in is not None or not lacks_content(found):
+                    return found
+                return _completed(found, self._vocabularies[position:], attributes, events, span)
         return span
 
 

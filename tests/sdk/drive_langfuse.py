@@ -1,5 +1,7 @@
 """Langfuse's SDK with its host pointed at the monitor, over the wrapped OpenAI client."""
 
+from __future__ import annotations
+
 import os
 
 os.environ |= {

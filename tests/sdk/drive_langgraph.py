@@ -1,5 +1,7 @@
 """LangGraph's prebuilt agent under OpenInference, with a checkpointer's thread id."""
 
+from __future__ import annotations
+
 import os
 
 from langchain_core.tools import tool

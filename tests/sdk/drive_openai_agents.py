@@ -1,5 +1,7 @@
 """The OpenAI Agents SDK under OpenInference, one conversation over three runs."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 

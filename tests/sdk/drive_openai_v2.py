@@ -1,5 +1,7 @@
 """OpenTelemetry's own instrumentation of the OpenAI client: content in log events."""
 
+from __future__ import annotations
+
 import os
 
 from loop import talk

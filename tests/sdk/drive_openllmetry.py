@@ -1,5 +1,7 @@
 """OpenLLMetry's instrumentation of the OpenAI client: each model call its own trace, no ids."""
 
+from __future__ import annotations
+
 import os
 
 from loop import talk

@@ -1,5 +1,7 @@
 """Pydantic AI with its own instrumentation, the history passed on from run to run."""
 
+from __future__ import annotations
+
 import os
 
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter

@@ -1,5 +1,7 @@
 """Strands Agents, as it traces by default."""
 
+from __future__ import annotations
+
 import os
 
 from shared import QUERIES, convert_temp, get_weather

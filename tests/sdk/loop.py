@@ -1,5 +1,7 @@
 """A tool loop written by hand over the OpenAI client, for SDKs that trace model calls only."""
 
+from __future__ import annotations
+
 import json
 from typing import Any
 

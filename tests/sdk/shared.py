@@ -1,5 +1,7 @@
 """What every driver does alike: the user's words and the tools. Standard library only."""
 
+from __future__ import annotations
+
 QUERIES = (
     "What is the weather in Paris and London?",
     "Convert Paris to Fahrenheit please",
