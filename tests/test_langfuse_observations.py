@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 import pytest
-from langfuse_rows import CALL, CITY, TRACE, span
+from langfuse_rows import CALL, CITY, TRACE, span, tool
 
 from adapters.langfuse.observations import ObservationReader
-from adapters.langfuse.rows import TraceRow
+from adapters.langfuse.rows import VALUE_CHARACTERS, TraceRow
 from monitor.model import Message, ToolCall, ToolDefinition, ToolResult, Usage
 
 ASKED = Message("assistant", calls=(CALL,))
@@ -176,6 +176,19 @@ def test_an_empty_reply_is_known_to_be_empty() -> None:
     for output in ("", '""', {"role": "assistant", "content": ""}):
         assert span(input="", output=output).messages_out == (Message("assistant", ""),)
         assert not span(input="", output=output).messages_in
+
+
+def test_a_value_over_the_limit_counts_as_cut() -> None:
+    long = "x" * (VALUE_CHARACTERS + 1)
+    found = span(input=long, output="yes")
+    assert (found.messages_in, found.truncated) == (None, True)
+    assert span(input=long[1:]).messages_in == (Message("user", long[1:]),)
+    assert tool(input=long).call == ToolCall("get_weather", None, None, "truncated")
+
+
+def test_a_text_of_too_many_roles_is_one_text() -> None:
+    text = "user: a\n" * 5_000
+    assert span(input=text).messages_in == (Message("user", text),)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,10 @@ from adapters.shapes.parts import first
 from monitor.errors import MalformedPayload
 from monitor.model import JsonValue, Usage
 
+CUT: Final = "<truncated due to size exceeding limit>"
+"""What the SDKs put in the place of a value that was too large for them."""
+VALUE_CHARACTERS: Final = 1024 * 1024
+"""Of an input or output; a longer one counts as cut, and what rests on it as ungradable."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _ID_CHARACTERS: Final = 512
@@ -80,8 +84,8 @@ def observation_of(row: JsonValue) -> Observation:
         name=_text(told("name")) or "",
         start_ns=time_ns(told("startTime")),
         end_ns=time_ns(told("endTime")),
-        input=told("input"),
-        output=told("output"),
+        input=_bounded(told("input")),
+        output=_bounded(told("output")),
         metadata=object_of(told("metadata")),
         model=_text(told("providedModelName")) or _text(told("model")),
         usage=_usage(told("usageDetails")) or _usage(told("usage")),
@@ -114,6 +118,11 @@ def _in_camel_case(row: Mapping[str, Any]) -> Mapping[str, Any]:
     renamed = {_SNAKE.get(name, name): value for name, value in row.items()}
     # Where a row has both spellings, the API's own counts.
     return {**renamed, **{name: row[name] for name in _SNAKE.values() if name in row}}
+
+
+def _bounded(value: JsonValue) -> JsonValue:
+    """The value, or what the SDKs themselves put in the place of one that is too large."""
+    return CUT if isinstance(value, str) and len(value) > VALUE_CHARACTERS else value
 
 
 def _text(value: JsonValue) -> str | None:

@@ -5,24 +5,25 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
+from itertools import islice
 from typing import Final
 
 import msgspec
 
+from adapters.langfuse.rows import CUT
 from adapters.shapes import content, openai
 from adapters.shapes.blocks import role_of
 from adapters.shapes.parts import Parts
 from adapters.shapes.payload import Given, Said, opened, read_given, read_said
 from monitor.model import JsonValue, Message
 
-CUT: Final = "<truncated due to size exceeding limit>"
-"""What the SDKs put in the place of a value that was too large for them."""
 MASKED: Final = "__REDACTED__"
 """What OpenInference puts in the place of a value that was to be hidden."""
 _HIDDEN: Final = frozenset({"null", "None", "undefined", MASKED})
 _RENDERED: Final = re.compile(
     r"^(system|developer|user|human|assistant|ai|tool|function): ", re.MULTILINE
 )
+_RENDERED_MESSAGES: Final = 4_096
 _OPENERS: Final = ("system: ", "developer: ", "user: ", "human: ")
 _MESSAGE_REPR: Final = re.compile(
     r"role='(\w{1,16})' content=(None|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")", re.DOTALL
@@ -45,7 +46,8 @@ def _given_in(value: JsonValue) -> Given:
     if value is None or value == "":
         return Given(cut=cut)
     if isinstance(value, str) and value.startswith(_OPENERS):
-        return Given(_rendered_messages(value))
+        rendered = _rendered_messages(value)
+        return Given(rendered or (Message("user", value),))
     value, cut = opened(value)
     if cut:
         return Given(cut=True)
@@ -137,8 +139,10 @@ def _is_call(item: JsonValue) -> bool:
 
 
 def _rendered_messages(text: str) -> tuple[Message, ...]:
-    """Messages that were rendered into one text, each behind its role."""
-    places = [*_RENDERED.finditer(text)]
+    """Messages that were rendered into one text, each behind its role; none beyond a limit."""
+    places = [*islice(_RENDERED.finditer(text), _RENDERED_MESSAGES + 1)]
+    if len(places) > _RENDERED_MESSAGES:
+        return ()
     ends = [*[match.start() for match in places[1:]], len(text)]
     return tuple(
         _rendered(match[1], text[match.end() : end].removesuffix("\n"))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from adapters.langfuse.speech import CUT, MASKED
+from adapters.langfuse.rows import CUT
+from adapters.langfuse.speech import MASKED
 from adapters.shapes import content
 from adapters.shapes.blocks import answer_of
 from adapters.shapes.payload import Answer, opened, read_answer, read_arguments
