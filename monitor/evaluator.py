@@ -16,6 +16,7 @@ from monitor.scoring.composition import CompositionRule, UnweightedMean
 from monitor.scoring.contract import judge_by_contract
 from monitor.scoring.distance import Distance
 from monitor.scoring.judged import Judged, unscored
+from monitor.scoring.literals import Literals
 from monitor.scoring.outputs import unsaid
 from monitor.scoring.placement import Slot
 from monitor.scoring.replies import ReplyJudge
@@ -159,6 +160,10 @@ class _Run:
         self.contracts = contracts
         self.actions = ActionJudge(contracts, comparator, thresholds)
         self.replies = ReplyJudge(comparator, thresholds)
+        self.literals = Literals(
+            (turn.result for turn in self.expected if isinstance(turn, ExpectedAction)),
+            (turn.result for turn in conversation.turns if isinstance(turn, ActionTurn)),
+        )
 
     def verdicts(self, *, closed: bool) -> tuple[Verdict, ...]:
         slots = self._slots(closed=closed)
@@ -237,7 +242,7 @@ class _Run:
             return unscored("truncated")
         if not isinstance(expected, ExpectedResponse):
             return unscored("no_reference")
-        return self.replies.judge(expected, turn.text)
+        return self.replies.judge(expected, turn.text, self.literals)
 
     def _unsaid(self, slots: Sequence[Slot]) -> dict[int, tuple[str, ...] | None]:
         """The required outputs that no reply states, at the last reply; None: it cannot be said."""

@@ -270,3 +270,26 @@ def test_a_reply_that_answers_no_expected_one_is_unscored_and_a_read_falls_to_it
         ("pass", "gold"),
     ]
     assert only(evaluated(talk(reply("Hi.")), gold, closed=False)).why == "no_reference"
+
+
+def test_a_surplus_statement_is_traced_by_its_value_not_by_what_it_is_about():
+    due = {"messages": {"A3": ["busy", "hello moon"]}}
+    given = {"messages": {"A3": ["busy", "farewell sun"]}}
+    report = evaluated(
+        talk(
+            call("mail.send", {"to": "A3", "text": "farewell sun"}),
+            call("mail.sent", {}, given),
+            reply("messages A3: busy; messages A3: farewell sun."),
+        ),
+        paired(
+            want("mail.send", {"to": "A3", "text": "hello moon"}),
+            want("mail.sent", {}, due),
+            say("messages A3: busy."),
+        ),
+    )
+
+    assert outcomes(report) == [
+        "inconsistent_parameter_values",
+        "prior_action_failed",
+        "prior_action_failed",
+    ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from evaluating import TableComparator
 from hypothesis import given
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from monitor.scoring.claims import keyed, matched_claims
 from monitor.scoring.judged import Judged
+from monitor.scoring.literals import Literals
 from monitor.scoring.outputs import unsaid
 from monitor.scoring.replies import ReplyJudge
 from monitor.scoring.thresholds import Thresholds
@@ -100,6 +103,58 @@ def test_meaning_decides_where_the_words_do_not():
 
     assert reasons(gold, actual, similar=wording) == []
     assert reasons(gold, actual) == ["incomplete_response"]
+
+
+def test_a_quoted_text_is_not_said_in_other_words():
+    similar: dict[tuple[str, str], float | None] = {("dawn", "sunrise"): 0.9}
+    gold, actual = (
+        "The note says 'leave at dawn' to all.",
+        "The note says 'leave at sunrise' to all.",
+    )
+
+    found = judged(gold, actual, similar)
+    assert (found.findings, found.why) == ((), "unsure")
+    # Without the quotes it is a matter of meaning.
+    assert judged(gold.replace("'", ""), actual.replace("'", ""), similar).why is None
+    # Words that carry nothing elsewhere count where they are quoted.
+    assert reasons("The file says 'Hello World'.", "The file says 'Hi World'.") == [
+        "inconsistent_response"
+    ]
+    assert reasons("The note 'at noon' was sent.", "I sent the note 'At noon'.") == []
+
+
+def test_a_result_that_gave_way_to_another_result_is_inconsistent_however_similar():
+    similar: dict[tuple[str, str], float | None] = {("Hello World", "Hi World"): 0.9}
+    gold, actual = "Done. content: Hello World.", "Done. content: Hi World."
+
+    def findings(due: Any, given: Any) -> list[str]:
+        judge = ReplyJudge(TableComparator(similar), Thresholds())
+        found = judge.judge(ExpectedResponse(gold), actual, Literals([due], [given]))
+        return [finding.reason for finding in found.findings]
+
+    assert findings({"content": "Hello World!"}, '{"content": "Hi World!"}') == [
+        "inconsistent_response"
+    ]
+    # Both calls gave both texts, or neither text is a result: the reply chose its words.
+    assert findings(["Hello World!", "Hi World!"], ["Hello World!", "Hi World!"]) == []
+    assert findings({"content": "Hello World!"}, {"content": "other"}) == []
+    assert findings(None, None) == []
+
+
+@pytest.mark.parametrize(
+    ("gold", "actual", "found"),
+    [
+        ("It costs 12 euros.", "The price is 12 euros.", ([], "unsure")),
+        ("The total is 12 euros.", "It comes to 12 euros.", ([], "unsure")),
+        ("It costs 12 euros.", "The price is 13 euros.", (["inconsistent_response"], None)),
+        ("The refund is 12 euros.", "The fee is 12 euros.", (["inconsistent_response"], None)),
+        ("Order 55 was cancelled.", "Order 55 was shipped.", (["inconsistent_response"], None)),
+    ],
+)
+def test_sentences_of_different_build_with_the_same_values_are_left_open(
+    gold: str, actual: str, found: tuple[list[str], str | None]
+):
+    assert (reasons(gold, actual), judged(gold, actual).why) == found
 
 
 def test_a_comparison_that_stays_open_is_no_finding():

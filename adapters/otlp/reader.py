@@ -19,7 +19,7 @@ from adapters.vocabularies.identity import (
     release,
 )
 from adapters.vocabularies.registry import VOCABULARIES
-from monitor.model import AgentSpan, JsonValue
+from monitor.model import AgentSpan, IdRemark, JsonValue
 from monitor.ports import Vocabulary
 
 EXPECTED: Final = "agent_monitor.expected"
@@ -94,9 +94,7 @@ class SpanReader:
         error_type = None
         if failed or events or ERROR_TYPE in attributes:
             error_type, events = failure_of(attributes, events, failed=failed)
-        conversation, remark = named(attributes, self._conversation_keys, origin.service)
-        if conversation is None and origin.conversation_id is not None:
-            conversation, remark = origin.conversation_id, "resource"
+        conversation, remark = self._conversation(attributes, origin)
         span = AgentSpan(
             trace_id,
             span_id,
@@ -123,6 +121,15 @@ class SpanReader:
                     return found
                 return _completed(found, self._vocabularies[position:], attributes, events, span)
         return span
+
+    def _conversation(
+        self, attributes: Mapping[str, JsonValue], origin: Origin
+    ) -> tuple[str | None, IdRemark | None]:
+        """The id, and what is to be said of it; the resource's own when the span has none."""
+        conversation, remark = named(attributes, self._conversation_keys, origin.service)
+        if conversation is None and origin.conversation_id is not None:
+            return origin.conversation_id, "resource"
+        return conversation, remark
 
 
 def _completed(

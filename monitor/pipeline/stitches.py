@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias
 
@@ -11,6 +11,8 @@ from monitor.assembly.stitching import Footprint
 
 COMMON: Final = 32
 """An ending that more traces share is common, and joins nothing."""
+PLACED_ANEW: Final = 2_000
+"""As many later traces may move for one that comes late; those beyond stay where they are."""
 
 _Order: TypeAlias = tuple[int, int, str]
 """Start, blocks of history, trace id."""
@@ -29,7 +31,7 @@ class Stitch:
         self.order: _Order = (footprint.start_ns, footprint.length, trace_id)
         self.parent = parent
         self.root = root or trace_id
-        self.children: dict[str, None] = {}
+        self.children: list[_Order] = []
 
 
 class Stitches:
@@ -86,9 +88,8 @@ class Stitches:
             return []
         parent = self._known.get(stitch.parent or "")
         self.drop(trace_id)
-        for child in stitch.children:
-            if (other := self._known.get(child)) is not None:
-                other.parent = None
+        for order in stitch.children:
+            self._known[order[2]].parent = None
         later = [*self._later(stitch, stitch), *self._later(parent, stitch)]
         return self._settle(later)
 
@@ -102,13 +103,12 @@ class Stitches:
             (stitch.footprint.seeks, self._sought),
         ):
             for key in keys:
-                orders = table[key]
-                del orders[bisect_left(orders, stitch.order)]
-                if not orders:
+                _take_out(table[key], stitch.order)
+                if not table[key]:
                     del table[key]
         parent = self._known.get(stitch.parent or "")
         if parent is not None:
-            parent.children.pop(trace_id, None)
+            _take_out(parent.children, stitch.order)
 
     def _enter(self, stitch: Stitch) -> None:
         self._known[stitch.trace_id] = stitch
@@ -120,11 +120,11 @@ class Stitches:
     def _link(self, stitch: Stitch, parent: str | None) -> None:
         before = self._known.get(stitch.parent or "")
         if before is not None:
-            before.children.pop(stitch.trace_id, None)
+            _take_out(before.children, stitch.order)
         stitch.parent = parent
         after = self._known.get(parent or "")
         if after is not None:
-            after.children[stitch.trace_id] = None
+            insort(after.children, stitch.order)
 
     def _settle_after(self, changed: Iterable[Stitch]) -> list[Stitch]:
         later: list[Stitch] = []
@@ -137,13 +137,13 @@ class Stitches:
         """Place the traces anew, and what depends on them, in their order; those that changed."""
         queue = [stitch.order for stitch in stitches]
         heapq.heapify(queue)
-        moved, before = [], None
-        while queue:
+        moved, before, left = [], None, PLACED_ANEW
+        while queue and left:
             order = heapq.heappop(queue)
             stitch = self._known.get(order[2])
             if order == before or stitch is None:
                 continue
-            before = order
+            before, left = order, left - 1
             parent = self._known.get(stitch.parent or "")
             if not self._place(stitch):
                 continue
@@ -157,9 +157,9 @@ class Stitches:
         """Traces after `stitch` that may continue `source`."""
         for key in source.footprint.offers if source is not None else ():
             orders = self._sought.get(key, ())
-            for at in range(bisect_left(orders, stitch.order), len(orders)):
-                if orders[at] != stitch.order:
-                    yield self._known[orders[at][2]]
+            start = bisect_right(orders, stitch.order)
+            for order in orders[start : start + PLACED_ANEW]:
+                yield self._known[order[2]]
 
     def _place(self, stitch: Stitch) -> bool:
         """Find the trace's place; whether it is another one than before."""
@@ -185,19 +185,18 @@ class Stitches:
                 return None
             if end:
                 sources = [self._known[order[2]] for order in orders[:end]]
-                return self._only([s for s in sources if not self._continued(s, stitch)] or sources)
+                free = [s for s in sources if not s.children or s.children[0] >= stitch.order]
+                return self._only(free or sources)
         return None
-
-    def _continued(self, source: Stitch, before: Stitch) -> bool:
-        """Whether a trace that stands before this one continues the source."""
-        for name in source.children:
-            child = self._known.get(name)
-            if child is not None and child.order < before.order:
-                return True
-        return False
 
     def _only(self, sources: list[Stitch]) -> Stitch | None:
         """The last of the sources, if they are of one conversation."""
         if len({source.root for source in sources}) > 1:
             return None
         return sources[-1]
+
+
+def _take_out(orders: list[_Order], order: _Order) -> None:
+    at = bisect_left(orders, order)
+    if at < len(orders) and orders[at] == order:
+        del orders[at]

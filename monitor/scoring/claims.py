@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from monitor.scoring.literals import quoted
 from monitor.scoring.words import TEXT_LIMIT, tokens
 
 CLAIM_LIMIT: Final = 400
@@ -138,7 +139,10 @@ def _claimed(text: str) -> tuple[str, ...]:
         return ()
     parts = _subject_and_value(text)
     if parts is None or len(parts[1].split()) > SHORT_VALUE:
-        return tokens(text)
+        plain = tokens(text)
+        # In what is quoted every word counts, too.
+        said = [token for part in quoted(text) for token in tokens(part, every=True)]
+        return (*plain, *without(said, plain))
     return (*parts[0], *tokens(parts[1], every=True))
 
 

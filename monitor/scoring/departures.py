@@ -51,7 +51,7 @@ def explain_claim(
 ) -> tuple[Source, ...]:
     """The sources that explain a changed, missing or surplus claim; none: it is the reply's own."""
     due = finding.expected if isinstance(finding.expected, str) else ""
-    said = tokens(finding.actual) if isinstance(finding.actual, str) else ()
+    said = _said(finding.actual, alone=not due) if isinstance(finding.actual, str) else ()
     wanted = tokens(due)
     new = [token for token in said if token not in wanted]
     if new:
@@ -84,7 +84,15 @@ def is_supported(claim: str, contents: Sequence[Content]) -> bool:
 
 def traced(claim: str, sources: Sequence[Source]) -> tuple[Source, ...]:
     """The sources that a surplus claim was taken from; none when it came from elsewhere."""
-    return _brought(tokens(claim), sources)
+    return _brought(_said(claim, alone=True), sources)
+
+
+def _said(claim: str, *, alone: bool) -> Sequence[str]:
+    """The words of a claim; of one that stands for no expected one, those that tell something.
+
+    What `note: 5` is about was there before, its value is what came from somewhere.
+    """
+    return _lost(claim).core if alone else tokens(claim)
 
 
 def _brought(new: Sequence[str], sources: Sequence[Source]) -> tuple[Source, ...]:

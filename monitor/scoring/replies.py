@@ -17,6 +17,7 @@ from monitor.scoring.claims import (
     without,
 )
 from monitor.scoring.judged import Judged
+from monitor.scoring.literals import Literals, requoted
 from monitor.scoring.thresholds import Thresholds
 from monitor.scoring.words import is_negation, is_typed, normalised, tokens
 from monitor.verdict import ExpectedResponse, Finding, SubMetric
@@ -30,6 +31,8 @@ NEAR: Final = 0.6
 COVERED: Final = 0.8
 """Share of a claim's tokens that must be said elsewhere for the claim to count as said."""
 
+NONE: Final = Literals()
+
 _Outcome = Literal["same", "changed", "missing", "open"]
 
 
@@ -39,18 +42,21 @@ class ReplyJudge(NamedTuple):
     comparator: Comparator
     thresholds: Thresholds
 
-    def judge(self, expected: ExpectedResponse, text: str) -> Judged:
-        """Hold a reply against the expected text and its variants; the best one counts."""
-        best = self._against(expected.text, text)
+    def judge(self, expected: ExpectedResponse, text: str, literals: Literals = NONE) -> Judged:
+        """Hold a reply against the expected text and its variants; the best one counts.
+
+        `literals` are the texts of the results behind both.
+        """
+        best = self._against(expected.text, text, literals)
         for variant in expected.variants:
             if best.findings or best.why is not None:
-                best = min(best, self._against(variant, text), key=_badness)
+                best = min(best, self._against(variant, text, literals), key=_badness)
         return best
 
-    def _against(self, expected: str, actual: str) -> Judged:
+    def _against(self, expected: str, actual: str, literals: Literals) -> Judged:
         if normalised(expected) == normalised(actual):
             return Judged("gold", scores={"completeness": 1.0, "truthfulness": 1.0})
-        return _Comparison(self, expected, actual).judged()
+        return _Comparison(self, expected, actual, literals).judged()
 
     def similarity(self, expected: str, actual: str) -> float | None:
         """How far two pieces of text mean the same; None when it cannot be said."""
@@ -65,8 +71,9 @@ class ReplyJudge(NamedTuple):
 class _Comparison:
     """Two replies, and what is left of them once equal claims are taken away."""
 
-    def __init__(self, judge: ReplyJudge, expected: str, actual: str) -> None:
+    def __init__(self, judge: ReplyJudge, expected: str, actual: str, literals: Literals) -> None:
         self.judge = judge
+        self.texts, self.literals = (expected, actual), literals
         matched = matched_claims(expected, actual)
         self.expected, self.actual, self.shared = matched
         self.all_expected, self.all_actual = set(tokens(expected)), set(tokens(actual))
@@ -144,7 +151,21 @@ class _Comparison:
         if values is None and near and slot_of(left.tokens, right.tokens) == (lost, new):
             values = (" ".join(lost), " ".join(new))
         values = values or _subjects_of_one_value(left, right)
-        return self._by_meaning(*(values or (left.text, right.text)))
+        return self._reworded(left, right, values or (left.text, right.text))
+
+    def _reworded(
+        self, left: Claim, right: Claim, parts: tuple[str, str]
+    ) -> tuple[_Outcome, float | None]:
+        """Claims that differ in words only, of which `parts` are to be weighed."""
+        outcome, score = self._by_meaning(*parts)
+        if outcome == "changed":
+            return ("open", None) if _built_apart(left, right) else (outcome, score)
+        # What is meant word for word is not said in other words.
+        if self.literals.replaced(left.text, right.text, *self.texts):
+            return "changed", 0.0
+        if outcome == "same" and requoted(left.text, right.text, *self.texts):
+            return "open", None
+        return outcome, score
 
     def _left_out(
         self, left: Claim, right: Claim, lost: list[str], share: float
@@ -252,6 +273,15 @@ def _subjects_of_one_value(left: Claim, right: Claim) -> tuple[str, str] | None:
     if one is None or other is None or tokens(one[1]) != tokens(other[1]):
         return None
     return " ".join(one[0]), " ".join(other[0])
+
+
+def _built_apart(left: Claim, right: Claim) -> bool:
+    """Whether two sentences of different build state the same values: it costs 5, its price is 5.
+
+    Then word stands against word by accident, and their meanings say little.
+    """
+    one, other = (sorted(filter(is_typed, claim.tokens)) for claim in (left, right))
+    return bool(one) and one == other and (keyed(left) is None) != (keyed(right) is None)
 
 
 def _turned(lost: Iterable[str], new: Iterable[str]) -> bool:
