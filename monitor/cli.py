@@ -24,6 +24,7 @@ from monitor.config import Settings, load
 from monitor.errors import ConfigurationError, InvalidInput, MonitorError
 from monitor.roles import batch, bench, demo, service
 from monitor.roles.files import distinct, replacing
+from monitor.roles.garbage import collect_rarely
 from monitor.roles.inspect_text import lines_of
 from monitor.roles.past import moment
 
@@ -33,6 +34,7 @@ DONE, REFUSED, USAGE, FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
     arguments = _parser().parse_args(argv)
+    collect_rarely()
     logging.basicConfig(level=logging.INFO, format="agent-monitor: %(message)s")
     try:
         code: int = arguments.run(arguments)

@@ -81,7 +81,7 @@ class StateStore(Participant, MutableMapping[str, bytes]):
         """Write the changes; called by iteration too, so that one order holds for all keys."""
         if not self._changed:
             return
-        written = [(key, value) for key, value in self._changed.items() if value is not None]
+        written = [item for item in self._changed.items() if item[1] is not None]
         deleted = [(key,) for key, value in self._changed.items() if value is None]
         if written:
             self._db.executemany(
