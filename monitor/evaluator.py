@@ -38,7 +38,7 @@ from monitor.verdict import (
 
 FINDING_LIMIT: Final = 50
 """Findings of one turn that its verdict keeps; its reason and scores rest on all of them."""
-RULES_VERSION: Final = "aem-1"
+RULES_VERSION: Final = "aem-2"
 """Changes whenever equal input may get another verdict."""
 
 
