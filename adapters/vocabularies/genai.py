@@ -187,6 +187,8 @@ def told(
         span.detail,
         span.scope,
         vocabulary,
+        span.response_id,
+        span.id_remark,
     )
 
 
