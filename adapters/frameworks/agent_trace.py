@@ -221,6 +221,8 @@ def _several(item: Mapping[str, Any], position: int, session: JsonValue) -> Tran
 
 
 def _usage(into: int | None, out: int | None) -> Usage | None:
+    # Beyond 63 bits a number is no count of tokens, and no store would take it.
+    into, out = (n if n is not None and 0 <= n < 2**63 else None for n in (into, out))
     return None if into is None and out is None else Usage(into, out)
 
 
