@@ -9,9 +9,9 @@ from typing import Final, TypeAlias
 
 from monitor.assembly.stitching import Footprint
 
-COMMON: Final = 32
+COMMON: Final = 16
 """An ending that more traces share is common, and joins nothing."""
-PLACED_ANEW: Final = 2_000
+PLACED_ANEW: Final = 500
 """As many later traces may move for one that comes late; those beyond stay where they are."""
 
 _Order: TypeAlias = tuple[int, int, str]
@@ -135,22 +135,23 @@ class Stitches:
 
     def _settle(self, stitches: Iterable[Stitch]) -> list[Stitch]:
         """Place the traces anew, and what depends on them, in their order; those that changed."""
-        queue = [stitch.order for stitch in stitches]
+        queue = list({stitch.order for stitch in stitches})
         heapq.heapify(queue)
-        moved, before, left = [], None, PLACED_ANEW
+        queued, moved, left = set(queue), list[Stitch](), PLACED_ANEW
         while queue and left:
+            left -= 1
             order = heapq.heappop(queue)
+            queued.discard(order)
             stitch = self._known.get(order[2])
-            if order == before or stitch is None:
-                continue
-            before, left = order, left - 1
-            parent = self._known.get(stitch.parent or "")
-            if not self._place(stitch):
+            parent = self._known.get((stitch and stitch.parent) or "")
+            if stitch is None or not self._place(stitch):
                 continue
             moved.append(stitch)
             for source in (stitch, parent, self._known.get(stitch.parent or "")):
                 for other in self._later(source, stitch):
-                    heapq.heappush(queue, other.order)
+                    if len(queued) < left and other.order not in queued:
+                        queued.add(other.order)
+                        heapq.heappush(queue, other.order)
         return moved
 
     def _later(self, source: Stitch | None, stitch: Stitch) -> Iterator[Stitch]:
