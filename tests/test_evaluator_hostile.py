@@ -90,6 +90,24 @@ def test_five_hundred_turns_that_all_went_wrong_are_judged_in_no_time():
     assert time.perf_counter() - started < 15.0
 
 
+def test_many_results_and_many_changed_statements_are_judged_in_no_time():
+    def side(word: str) -> tuple[list[Any], str]:
+        results = [{"rows": [f"{word} {i} {k}" for k in range(500)]} for i in range(10)]
+        return results, "; ".join(f"note {'a' * (i + 1)}: '{word} {i} odd'" for i in range(60))
+
+    (due, gold), (given, text) = side("old"), side("new")
+    started = time.perf_counter()
+
+    conversation = talk(
+        *(call("x.y", {"k": i}, result) for i, result in enumerate(given)),
+        *(reply(text) for _ in range(20)),
+    )
+    expected = [want("x.y", {"k": i}, result) for i, result in enumerate(due)]
+    evaluated(conversation, paired(*expected, *(say(gold) for _ in range(20))))
+
+    assert time.perf_counter() - started < 15.0
+
+
 def test_a_deep_value_is_judged():
     deep: Any = 1
     for _ in range(60):

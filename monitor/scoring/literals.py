@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import cached_property
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from monitor.model import JsonValue
 from monitor.scoring.values import leaves, unwrapped
@@ -21,6 +21,20 @@ _WORD: Final = re.compile(r"\w+")
 _QUOTED: Final = re.compile(r"\"([^\"\n]{1,200})\"|(?<!\w)'([^'\n]{1,200})'(?!\w)")
 
 
+class Replaced(NamedTuple):
+    """Result texts that one of two replies states and the other does not, as `worded` has them."""
+
+    due: tuple[str, ...]
+    given: tuple[str, ...]
+
+    def between(self, expected: str, actual: str) -> bool:
+        """Whether one statement states a due text and the other a given one in its place."""
+        first, second = worded(expected), worded(actual)
+        return any(text in first for text in self.due) and any(
+            text in second for text in self.given
+        )
+
+
 class Literals:
     """The texts among the results that were due and among those that were given."""
 
@@ -28,13 +42,14 @@ class Literals:
         """Nothing is read before two statements differ."""
         self._results = due, given
 
-    def replaced(self, expected: str, actual: str, due_reply: str, reply: str) -> bool:
-        """Whether one statement states a due result's text and the other a given one's instead.
-
-        What either reply states elsewhere was moved, not replaced.
-        """
+    def replaced(self, due_reply: str, reply: str) -> Replaced:
+        """The due texts that only the due reply states, and the given ones that only the other."""
         due, given = self._texts
-        return _lost(due - given, expected, reply) and _lost(given - due, actual, due_reply)
+        first, second = worded(due_reply), worded(reply)
+        return Replaced(
+            tuple(text for text in due - given if text in first and text not in second),
+            tuple(text for text in given - due if text in second and text not in first),
+        )
 
     @cached_property
     def _texts(self) -> tuple[frozenset[str], frozenset[str]]:
@@ -53,16 +68,17 @@ def quoted(text: str) -> tuple[str, ...]:
 
 
 def requoted(expected: str, actual: str, due_reply: str, reply: str) -> bool:
-    """Whether a quoted text gave way to another quoted text."""
-    return _lost(map(worded, quoted(expected)), expected, reply) and _lost(
-        map(worded, quoted(actual)), actual, due_reply
-    )
+    """Whether a quoted text gave way to another quoted text.
+
+    What either reply states elsewhere was moved, not replaced.
+    """
+    due, given = quoted(expected), quoted(actual)
+    return bool(due and given) and _lost(due, reply) and _lost(given, due_reply)
 
 
-def _lost(texts: Iterable[str], statement: str, elsewhere: str) -> bool:
-    """Whether one of the texts stands in the statement and nowhere in the other reply."""
-    there, here = worded(statement), worded(elsewhere)
-    return any(text in there and text not in here for text in texts)
+def _lost(texts: Iterable[str], reply: str) -> bool:
+    there = worded(reply)
+    return any(worded(text) not in there for text in texts)
 
 
 def _texts(results: Iterable[JsonValue]) -> Iterable[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Final, Literal, NamedTuple
 
 from monitor.ports import Comparator, Hint
@@ -17,7 +18,7 @@ from monitor.scoring.claims import (
     without,
 )
 from monitor.scoring.judged import Judged
-from monitor.scoring.literals import Literals, requoted
+from monitor.scoring.literals import Literals, Replaced, requoted
 from monitor.scoring.thresholds import Thresholds
 from monitor.scoring.words import is_negation, is_typed, normalised, tokens
 from monitor.verdict import ExpectedResponse, Finding, SubMetric
@@ -84,6 +85,10 @@ class _Comparison:
         self.missing: list[Claim] = []
         self.surplus: list[str] = []
         self.open = False
+
+    @cached_property
+    def replaced(self) -> Replaced:
+        return self.literals.replaced(*self.texts)
 
     def judged(self) -> Judged:
         pairs = _paired(self.expected[:PAIR_LIMIT], self.actual[:PAIR_LIMIT])
@@ -161,7 +166,7 @@ class _Comparison:
         if outcome == "changed":
             return ("open", None) if _built_apart(left, right) else (outcome, score)
         # What is meant word for word is not said in other words.
-        if self.literals.replaced(left.text, right.text, *self.texts):
+        if self.replaced.between(left.text, right.text):
             return "changed", 0.0
         if outcome == "same" and requoted(left.text, right.text, *self.texts):
             return "open", None
