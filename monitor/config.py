@@ -107,6 +107,12 @@ class ConversationSettings(Section):
     """A conversation closes at this age, busy or not."""
     late_s: Seconds = 600.0
     """Spans up to this long after closing make a new revision; later ones are only counted."""
+    refused_ids: tuple[str, ...] = ()
+    """Ids that name no conversation, such as a project's name; their traces count as unnamed."""
+    turns_per_hour: Count = 3_600
+    """An id that more turns name, on average over its life, counts as none for a while."""
+    quarantine_s: Seconds = 3_600.0
+    """For so long nothing may name such an id before it counts again."""
 
 
 class LimitSettings(Section):

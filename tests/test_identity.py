@@ -164,7 +164,7 @@ def test_whose_id_counts_is_the_same_in_any_order(order, data):
 
 
 def crowd(
-    limits: PipelineLimits, traces: int, gap_s: float
+    limits: PipelineLimits, traces: int, gap_s: float, *, restarts: bool = True
 ) -> tuple[Pipeline, list[str], dict[str, int]]:
     """Traces that all name one id; the conversations they came to, and what was counted."""
     names, counts = list[str](), dict[str, int]()
@@ -176,8 +176,10 @@ def crowd(
             names += [report.conversation_id for report in effects.reports if report.turns]
             for name, count in effects.counts.items():
                 counts[name] = counts.get(name, 0) + count
-        pipeline.checkpoint()
-        pipeline, now = Pipeline(fake_evaluate, store, limits), now + gap_s
+        now += gap_s
+        if restarts:
+            pipeline.checkpoint()
+            pipeline = Pipeline(fake_evaluate, store, limits)
     return pipeline, names, counts
 
 
@@ -187,6 +189,12 @@ def test_an_id_that_too_many_turns_name_in_an_hour_counts_as_none_from_then_on()
     assert counts["quarantine:turns_per_hour"] == 1
     assert counts["quarantine:traces"] == 2
     assert counts["attached"] == counts["accepted"] == 20
+
+
+def test_restarts_change_nothing_about_a_quarantine():
+    limits = PipelineLimits(turns_per_hour=5)
+    through, restarted = (crowd(limits, 9, 300.0, restarts=often) for often in (False, True))
+    assert through[1:] == restarted[1:]
 
 
 def test_the_rate_is_taken_over_the_conversations_life():

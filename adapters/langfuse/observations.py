@@ -24,6 +24,7 @@ from adapters.langfuse.rows import (
 from adapters.langfuse.speech import derived_calls, given_in, prompt_as_system, said_in
 from adapters.langfuse.tools import answer_in, call_of, is_tool_message
 from adapters.shapes.payload import Given, Said
+from adapters.vocabularies import identity
 from adapters.vocabularies.completing import completed, lacks_content
 from adapters.vocabularies.definitions import read_definitions
 from adapters.vocabularies.failures import is_control_flow
@@ -133,6 +134,7 @@ class ObservationReader:
             named["langfuse.session.id"] = session
         if declared is not None:
             named["langfuse.release"] = declared
+        told = identity.named(named, self._conversation_keys)
         return AgentSpan(
             trace_id_of(seen.trace_id),
             span_id_of(seen.id),
@@ -141,12 +143,13 @@ class ObservationReader:
             _parent(seen),
             seen.start_ns,
             seen.end_ns,
-            conversation_id(named, self._conversation_keys),
+            told.conversation_id,
             None,
             release(named, self._release_keys),
             error_type=_error(seen, marks),
             expected=_expected(named.get(EXPECTED)),
             scope=marks.scope[:_NAME_CHARACTERS],
+            id_remark=told.refused,
         )
 
     def _told(self, seen: Observation, marks: _Marks, bare: AgentSpan) -> AgentSpan | None:
