@@ -131,6 +131,17 @@ def test_a_call_whose_trace_never_came_is_told_by_the_next_calls_history():
     assert story(conversation) == ['0 f {"x":1} -> "x"', '0 "ok"']
 
 
+def test_a_call_is_one_turn_where_its_tool_ran_and_the_span_that_asked_is_missing():
+    made = call("f", "1", x=1)
+    given = [user("Go"), asked(made), told("x", "1")]
+    trace = Trace("b").agent().tool("t", made, "x").model("m", given, [said("ok")])
+    assert story(only(trace.spans)) == ['0 f {"x":1} -> "x"', '0 "ok"']
+    # What the history tells beyond that is a call of its own.
+    given[1:1] = [asked(call("f", "0", x=0)), told("w", "0")]
+    trace = Trace("b").agent().tool("t", made, "x").model("m", given, [said("ok")])
+    assert story(only(trace.spans))[:2] == ['0 f {"x":0} -> "w"', '0 f {"x":1} -> "x"']
+
+
 def test_an_interrupted_run_goes_on_in_the_trace_that_resumes_it():
     made = call("ask_human", "1")
     first = Trace("a").model("m", [user("Book it")], [asked(made)]).agent()

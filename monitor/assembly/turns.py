@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from typing import NamedTuple
 
 import msgspec
 
-from monitor.assembly.flow import Event, Survey, events_of, in_causal_order
+from monitor.assembly.calls import matched
+from monitor.assembly.flow import Event, Survey, call_of, events_of, in_causal_order
 from monitor.assembly.frames import Frames
 from monitor.assembly.histories import Tail, last_query, tail_of, times_asked
 from monitor.assembly.hosts import hosted
@@ -37,7 +39,7 @@ class Part(msgspec.Struct, frozen=True, array_like=True):
     asked: int
     """How often the user had spoken by the history of the first call."""
     calls: tuple[ToolCall, ...]
-    """Calls of this exchange that the first call's history tells."""
+    """Calls of this exchange that the first call's history tells, and no tool span before it."""
     results: tuple[ToolResult, ...]
     """Results since the last reply that the first call's history tells."""
     start_ns: int
@@ -164,11 +166,31 @@ def _part(conversation_id: str, unit: _Unit, before: Part | None) -> Part:
         query=query or last_query(first),
         opens=_opens(unit, tail, query, asked, before),
         asked=asked,
-        calls=tail.calls,
+        calls=_without_runs(tail.calls, unit) if tail.calls else (),
         results=tail.results,
         start_ns=unit.start_ns,
         end_ns=unit.end_ns,
     )
+
+
+class _Call(NamedTuple):
+    call: ToolCall
+
+
+def _without_runs(calls: Sequence[ToolCall], unit: _Unit) -> tuple[ToolCall, ...]:
+    """The calls whose tool spans the unit does not have.
+
+    The model span that asked may be missing where the tool's own, and the history, are there.
+    """
+    ran: list[_Call] = []
+    for event in unit.events:
+        if event.span is unit.first:
+            break
+        if event.span.kind == "tool" and event.depth == 0:
+            ran.append(_Call(call_of(event.span)))
+    told = [_Call(call) for call in calls]
+    seen = {id(one) for one, _ in matched(told, ran)}
+    return tuple(one.call for one in told if id(one) not in seen)
 
 
 def _bare_query(query: str | None, given: Sequence[Message]) -> str | None:
