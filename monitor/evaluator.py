@@ -160,6 +160,7 @@ class _Run:
         self.contracts = contracts
         self.actions = ActionJudge(contracts, comparator, thresholds)
         self.replies = ReplyJudge(comparator, thresholds)
+        self.heard = _heard(conversation.turns)
         self.literals = Literals(
             (turn.result for turn in self.expected if isinstance(turn, ExpectedAction)),
             (turn.result for turn in conversation.turns if isinstance(turn, ActionTurn)),
@@ -225,7 +226,8 @@ class _Run:
     def _judged(self, slot: Slot, turn: Turn | None) -> Judged:
         expected = None if slot.expected is None else self.expected[slot.expected]
         if turn is None:
-            return _omitted(expected)
+            told = self.heard or not isinstance(expected, ExpectedAction)
+            return _omitted(expected) if told else unscored("content_missing")
         if isinstance(turn, ResponseTurn):
             return self._judged_reply(expected, turn)
         if isinstance(expected, ExpectedAction):
@@ -301,6 +303,12 @@ class _Run:
         if turn is not None:
             return turn.turn_id
         return omitted_turn_id(self.conversation.conversation_id, slot.expected or 0)
+
+
+def _heard(turns: Sequence[Turn]) -> bool:
+    """Whether a call that is not among the turns was not made; with content off, none is told."""
+    silent = [turn for turn in turns if isinstance(turn, ResponseTurn) and turn.text is None]
+    return all(turn.media for turn in silent) or len(silent) < len(turns)
 
 
 def _omitted(expected: ExpectedTurn | None) -> Judged:

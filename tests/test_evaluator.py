@@ -293,3 +293,13 @@ def test_a_surplus_statement_is_traced_by_its_value_not_by_what_it_is_about():
         "prior_action_failed",
         "prior_action_failed",
     ]
+
+
+def test_a_call_is_not_missed_where_nothing_at_all_was_captured():
+    expected = listed(want("find", {"a": 1}), say("Found."))
+    report = evaluated(talk(reply(None), queries=["Find it"]), expected)
+    assert [verdict.why for verdict in report.turns] == ["content_missing", "content_missing"]
+    assert (report.success_rate, report.test_pass) == (None, None)
+    # One call that was seen shows that calls are seen.
+    seen = talk(call("look"), reply(None), queries=["Find it"])
+    assert "action_mismatch" in outcomes(evaluated(seen, expected))
