@@ -92,9 +92,13 @@ def observed(found: Sequence[Decoded], **limits: Any) -> Outcome:
     reports = {report.conversation_id: report for report in effects.reports}
     ordered = sorted(
         (one for one in conversations.values() if reports[one.conversation_id].turns),
-        key=lambda one: (min(turn.start_ns for turn in one.turns), one.conversation_id),
+        key=lambda one: (_start(one), one.conversation_id),
     )
     return Outcome(ordered, [reports[one.conversation_id] for one in ordered], effects.counts)
+
+
+def _start(conversation: Conversation) -> int:
+    return min((turn.start_ns for turn in conversation.turns), default=0)
 
 
 def text(content: str) -> dict[str, Any]:

@@ -74,13 +74,13 @@ def test_children_come_first_and_a_late_span_makes_a_revision_that_counts_once()
     evaluator = Evaluator([CarriedReference()], ToolContracts(()), Ladder())
     pipeline = Pipeline(evaluator.evaluate, {})
     root, *children = (decoded(OtlpDecoder(), sent(one)).spans for one in exchange())
-    late = children.pop(0)
+    late = decoded(OtlpDecoder(), sent(tool(5, "note", {}, "kept", call_id="call_2"))).spans
     told = [pipeline.observe(spans, 100.0 + n) for n, spans in enumerate([*children, root])]
-    told += [pipeline.tick(104.0), pipeline.observe(late, 200.0), pipeline.tick(202.0)]
-    assert [len(effects.reports) for effects in told] == [0, 0, 0, 1, 0, 1]
-    first, second = told[3].reports[0], told[5].reports[0]
+    told += [pipeline.tick(105.0), pipeline.observe(late, 200.0), pipeline.tick(202.0)]
+    assert [len(effects.reports) for effects in told] == [0, 0, 0, 0, 1, 0, 1]
+    first, second = told[4].reports[0], told[6].reports[0]
     assert (first.revision, second.revision) == (1, 2)
-    assert [turn.turn_type for turn in second.turns] == ["action", "response"]
+    assert [len(report.turns) for report in (first, second)] == [2, 3]
 
     database = Database.open(":memory:")
     ledger = Ledger(database)
@@ -88,7 +88,7 @@ def test_children_come_first_and_a_late_span_makes_a_revision_that_counts_once()
         ledger.fold([first])
         ledger.fold([second])
     counted = ledger.totals(database.reader()).counters["turns"]
-    assert sum(counted.values()) == 2
+    assert sum(counted.values()) == 3
 
 
 def test_spans_whose_parent_never_comes_stand_for_themselves_in_their_order() -> None:
@@ -99,6 +99,11 @@ def test_spans_whose_parent_never_comes_stand_for_themselves_in_their_order() ->
     outcome = monitored(sent(*spans))
     assert outcome.replies == [REPLY, "On its way."]
     assert outcome.counts["attached"] == 2
+    root, asked, run, replied = exchange()
+    for present in ([root, run, replied], [root, asked, replied], [asked, run, replied]):
+        outcome = monitored(sent(*present))
+        assert [turn.call.arguments for turn in outcome.actions] == [ORDER]
+        assert outcome.replies == [REPLY]
 
 
 def test_one_conversation_in_many_traces_is_one_by_its_id_else_by_its_history() -> None:
