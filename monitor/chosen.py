@@ -27,7 +27,7 @@ from monitor.references.documents import decoded
 from monitor.references.golden import GoldenStore, parse_golden
 from monitor.references.tools_file import parse_tools
 from monitor.roles.files import lines, read
-from monitor.roles.redaction_key import replay_key, service_key
+from monitor.roles.redaction_key import service_key, shown_key
 from monitor.scoring.composition import composition_rule
 from monitor.scoring.thresholds import Thresholds
 from monitor.verdict import Report
@@ -87,12 +87,18 @@ def service_redaction(settings: Settings) -> Redaction | None:
     """Redaction under the deployment's own key; None when it is switched off."""
     chosen = settings.redaction
     beside = settings.ledger.path.with_name(f"{settings.ledger.path.name}.key")
-    return _redaction(chosen, lambda: service_key(os.environ, chosen.key_file or beside))
+    return _redaction(chosen, lambda: service_key(os.environ, chosen.key_file, beside))
 
 
 def replay_redaction(settings: Settings) -> Redaction | None:
-    """Redaction for commands whose results must be the same each time."""
-    return _redaction(settings.redaction, lambda: replay_key(os.environ))
+    """Redaction as the service of the same user does it, so that both report alike."""
+    chosen = settings.redaction
+    return _redaction(chosen, lambda: service_key(os.environ, chosen.key_file, None))
+
+
+def shown_redaction(settings: Settings) -> Redaction | None:
+    """Redaction for what is only shown: the same on every machine."""
+    return _redaction(settings.redaction, lambda: shown_key(os.environ))
 
 
 def _redaction(chosen: RedactionSettings, key: Callable[[], bytes]) -> Redaction | None:

@@ -151,7 +151,7 @@ def _bench(arguments: argparse.Namespace) -> int:
         return DONE
     conversations, rounds = (20, 3) if arguments.quick else (200, 5)
     settings = Settings()
-    redaction = chosen.replay_redaction(settings)
+    redaction = chosen.shown_redaction(settings)
     with tempfile.TemporaryDirectory(prefix="agent-monitor-bench-", dir=arguments.folder) as name:
         figures = bench.measure(
             wiring.trace_decoder(settings),

@@ -81,7 +81,8 @@ class RedactionSettings(Section):
     """`keyed` writes `<EMAIL:7f3a2c>`, which keeps equal values equal. `plain` writes
     `[REDACTED:EMAIL]`: two different values then compare as the same."""
     key_file: Path | None = None
-    """Created, readable by its owner only, when it is not there; unset: beside the ledger."""
+    """Created, readable by its owner only, when it is not there; unset: `redaction.key` in
+    `agent-turn-monitor` of the user's state folder (XDG_STATE_HOME)."""
 
 
 class LedgerSettings(Section):
@@ -169,6 +170,7 @@ class ToolSettings(Section):
     """Tool contracts, beside those that the traces carry."""
 
     files: tuple[Path, ...] = ()
+    """Complete contracts: a call of a tool that neither they nor the trace define fails."""
     writes: tuple[str, ...] = ()
     """Names of tools that change the world, where no contract says so."""
     reads: tuple[str, ...] = ()

@@ -13,8 +13,8 @@ from typing import Any
 
 from monitor.chosen import (
     evaluation,
-    replay_redaction,
     service_redaction,
+    shown_redaction,
 )
 from monitor.config import OtlpSettings, Settings
 from monitor.entry_points import load_adapter
@@ -261,7 +261,7 @@ def inspected(
     settings: Settings, paths: Sequence[Path], name: str | None, mapping: Path | None
 ) -> Seen:
     """What the files hold, as the service would see it."""
-    redaction = replay_redaction(settings)
+    redaction = shown_redaction(settings)
     return inspect(
         paths,
         file_decoders(settings, name, mapping),

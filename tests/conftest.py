@@ -21,6 +21,12 @@ settings.register_profile(
 settings.load_profile("house")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_state_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What commands keep for their user, they keep here and not in the tester's home."""
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of real traces and labelled trajectories, beside the checkout."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from monitor.errors import ConfigurationError
-from monitor.roles.redaction_key import VARIABLE, replay_key, service_key
+from monitor.roles.redaction_key import REPEATABLE, VARIABLE, service_key, shown_key
 
 
 def test_the_environment_goes_before_the_file(tmp_path):
@@ -39,6 +39,23 @@ def test_a_file_that_cannot_be_made_names_the_variable(tmp_path):
         service_key({}, tmp_path / "missing" / "ledger.key")
 
 
-def test_a_replay_gives_the_same_each_time():
-    assert replay_key({}) == replay_key({})
-    assert replay_key({VARIABLE: "a key from the environment"}) == b"a key from the environment"
+def test_one_users_commands_share_the_key_of_the_state_folder(tmp_path):
+    environment = {"XDG_STATE_HOME": str(tmp_path)}
+    key = service_key(environment)
+    assert service_key(environment, None, tmp_path / "ledger.key") == key
+    kept = tmp_path / "agent-turn-monitor" / "redaction.key"
+    assert (kept.read_bytes(), kept.stat().st_mode & 0o777) == (key, 0o600)
+    assert not (tmp_path / "ledger.key").exists()
+
+
+def test_without_a_state_folder_the_key_lies_beside_the_ledger_or_is_no_secret(tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    environment = {"XDG_STATE_HOME": str(tmp_path / "file")}
+    beside = tmp_path / "ledger.key"
+    assert service_key(environment, None, beside) == beside.read_bytes()
+    assert service_key(environment) == REPEATABLE
+
+
+def test_what_is_only_shown_is_the_same_each_time():
+    assert shown_key({}) == shown_key({})
+    assert shown_key({VARIABLE: "a key from the environment"}) == b"a key from the environment"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,8 @@ def test_no_canary_reaches_the_disk_the_pages_or_the_log(tmp_path):
         assert running.stop() == 0
         said = "".join(running.said)
     written = [path.read_bytes() for path in tmp_path.glob("*") if path.is_file()]
-    key = (tmp_path / "ledger.sqlite3.key").read_text()
+    state = Path(os.environ["XDG_STATE_HOME"])
+    key = (state / "agent-turn-monitor" / "redaction.key").read_text()
 
     for text in [*stored, *written, *(page.encode() for page in pages), said.encode()]:
         assert [place for place in PLACES if place.encode() in text] == []

@@ -16,14 +16,45 @@ REPEATABLE: Final = b"agent-monitor: a key for what is replayed, so that it can 
 """Of commands that read the operator's own files and keep nothing; it is no secret."""
 
 
-def service_key(environment: Mapping[str, str], path: Path) -> bytes:
-    """The key from the environment, else the file's, which is created where there is none.
+def service_key(
+    environment: Mapping[str, str], path: Path | None = None, fallback: Path | None = None
+) -> bytes:
+    """The key from the environment, else of the file at `path`, else of the user's own file.
 
-    Raises ConfigurationError when the file cannot be read or made, or others may read it.
+    A file that is not there is created. The user's own lies in the state folder of the account,
+    so that all commands of one user redact alike; where that cannot be written, the file
+    `fallback` takes its place, and without one the key that is no secret. Raises
+    ConfigurationError when the file cannot be read or made, or others may read it.
     """
     given = environment.get(VARIABLE)
     if given:
         return given.encode()
+    if path is not None:
+        return _kept(path)
+    own = _state_folder(environment) / "redaction.key"
+    try:
+        own.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        writable = own.exists() or os.access(own.parent, os.W_OK)
+    except OSError:
+        writable = False
+    if writable:
+        return _kept(own)
+    return REPEATABLE if fallback is None else _kept(fallback)
+
+
+def shown_key(environment: Mapping[str, str]) -> bytes:
+    """The key from the environment, else a fixed one, for what is shown and not kept."""
+    given = environment.get(VARIABLE)
+    return given.encode() if given else REPEATABLE
+
+
+def _state_folder(environment: Mapping[str, str]) -> Path:
+    told = environment.get("XDG_STATE_HOME")
+    home = Path(told) if told else Path(environment.get("HOME") or "/nonexistent") / ".local/state"
+    return home / "agent-turn-monitor"
+
+
+def _kept(path: Path) -> bytes:
     try:
         return _created(path)
     except FileExistsError:
@@ -32,12 +63,6 @@ def service_key(environment: Mapping[str, str], path: Path) -> bytes:
         raise ConfigurationError(
             f"{path}: the redaction key cannot be created: {error.strerror}; set {VARIABLE}"
         ) from None
-
-
-def replay_key(environment: Mapping[str, str]) -> bytes:
-    """The key from the environment, else a fixed one: the same files give the same reports."""
-    given = environment.get(VARIABLE)
-    return given.encode() if given else REPEATABLE
 
 
 def _created(path: Path) -> bytes:
