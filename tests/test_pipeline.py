@@ -294,3 +294,12 @@ def test_a_span_that_names_a_conversation_keeps_it_from_idling():
     monitor.observe([AgentSpan("b", "m", "model", conversation_id="c1", parent_id="x")], 599.0)
     assert told(monitor.tick(601.0)) == []
     assert told(monitor.tick(1199.0))[-1][2] is True
+
+
+def test_a_late_turn_is_reported_even_if_time_stood_still_until_its_conversation_was_let_go():
+    monitor = pipeline()
+    monitor.observe(exchange("a"), 0.0)
+    monitor.tick(600.0)
+    monitor.observe(exchange("b", start_s=700), 700.0)
+    # The host slept past the late spans' time: nothing came between.
+    assert told(monitor.tick(9_000.0)) == [("c1", 2, True, 4)]

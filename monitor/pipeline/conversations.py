@@ -86,10 +86,13 @@ class ConversationStage:
         self._raised = {}
         return reports
 
-    def close_due(self, now: float, counts: Counter[str]) -> None:
-        """Close what is idle or too old; let go of what was closed long enough."""
+    def close_due(self, now: float) -> None:
+        """Close what is idle or too old."""
         while (name := self._open.pop(now)) is not None:
             self._close(name, now)
+
+    def let_go_due(self, now: float, counts: Counter[str]) -> None:
+        """Let go of what was closed long enough, after what changed in it was evaluated."""
         while (name := self._over.pop(now)) is not None:
             self._move_on(name, counts)
 

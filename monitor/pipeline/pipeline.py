@@ -115,11 +115,12 @@ class Pipeline:
     def _advance(self, now: float, counts: Counter[str]) -> Effects:
         while self._close_next_trace(now, counts):
             pass
-        self._conversations.close_due(now, counts)
+        self._conversations.close_due(now)
         while self._conversations.crowded():
             counts["early:open_conversations"] += 1
             self._conversations.close_next(now)
         reports = self._conversations.evaluate_raised(counts)
+        self._conversations.let_go_due(now, counts)
         counts["damaged_state"] += self._shelf.damaged
         self._shelf.damaged = 0
         kept = {name: count for name, count in counts.items() if count}
