@@ -60,8 +60,15 @@ EVENTS_KNOWN: Final = (
     "evaluation_failed",
     "trimmed_traces",
     "forgotten",
+    "revived",
+    "damaged_state",
+    "stitched",
+    "unstitched",
+    "early:open_bytes",
     "early:open_conversations",
     "early:open_traces",
+    *(f"refused_id:{why}" for why in ("constant", "length", "per_call", "response", "service")),
+    *(f"quarantine:{why}" for why in ("released", "traces_per_conversation", "turns_per_hour")),
 )
 STAGES: Final = ("rules", "judge")
 OVERFLOW_LABELS: Final = (
