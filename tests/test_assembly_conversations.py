@@ -166,6 +166,13 @@ def test_only_calls_at_the_bottom_are_counted_in_tokens():
     assert only(trace.spans).usage == Usage(300, 1)
 
 
+def test_a_sum_of_tokens_that_no_store_holds_stops_at_the_most_that_it_does():
+    trace = Trace("t").agent()
+    for name in ("a", "b", "c"):
+        trace.model(name, [user(f"{name}?")], [said(name)], usage=Usage(2**63 - 1, 1))
+    assert only(trace.spans).usage == Usage(2**63 - 1, 3)
+
+
 def test_a_conversations_release_is_the_declared_one_with_the_model_that_answered_first():
     first = Trace("a").model("m", [user("Hi")], [said("x")], model="gpt-1", release="1.2").agent()
     second = Trace("b", start_s=9).model("m", [user("Yo")], [said("y")], model="gpt-2").agent()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -26,6 +26,8 @@ from monitor.model import (
     Turn,
     Usage,
 )
+
+_MOST_TOKENS: Final = 2**63 - 1
 
 
 class Part(msgspec.Struct, frozen=True, array_like=True):
@@ -251,11 +253,11 @@ def _usage(survey: Survey) -> Usage | None:
 
 
 def total_usage(told: Iterable[Usage | None]) -> Usage | None:
-    """The sum; a kind of token that nobody told stays unknown."""
+    """The sum, as far as stores can hold it; a kind of token that nobody told stays unknown."""
     into = out = None
     for usage in told:
         if usage is not None and usage.input_tokens is not None:
-            into = (into or 0) + usage.input_tokens
+            into = min((into or 0) + usage.input_tokens, _MOST_TOKENS)
         if usage is not None and usage.output_tokens is not None:
-            out = (out or 0) + usage.output_tokens
+            out = min((out or 0) + usage.output_tokens, _MOST_TOKENS)
     return None if into is None and out is None else Usage(into, out)
