@@ -22,7 +22,7 @@ from adapters.frameworks.agent_trace import (
     traces_of,
 )
 from monitor.codec import decode_spans, encode_spans
-from monitor.model import ActionTurn, ResponseTurn
+from monitor.model import ActionTurn, ResponseTurn, Usage
 
 TEXTS = st.text(max_size=12)
 NUMBERS = st.integers(0, 10**6) | st.floats(0, 1e6)
@@ -163,3 +163,11 @@ def test_a_fault_is_refused_with_its_place(fault: dict[str, Any], named: str) ->
     [rejection] = decoded.rejections
     assert rejection.why == "unreadable_document"
     assert named in rejection.message
+
+
+def test_an_absurd_number_of_tokens_is_unknown_and_leaves_the_spans_storable() -> None:
+    for absurd in (10**30, -1):
+        document = {**AGENT_TRACE, "input_tokens": absurd, "output_tokens": 7}
+        spans = AgentTraceDecoder().decode(json.dumps(document).encode(), "application/json").spans
+        assert decode_spans(encode_spans(spans)) == spans
+        assert [one.usage for one in spans if one.usage] == [Usage(None, 7)]

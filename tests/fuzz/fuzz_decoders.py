@@ -31,7 +31,7 @@ from adapters.otlp.http import OtlpHttpReceiver
 from adapters.redaction.redactor import Redactor
 from fuzz.mutation import altered, damaged
 from fuzz.samples import Sample, generated, samples
-from monitor.codec import decode_spans, encode_spans
+from monitor.codec import decode_report, decode_spans, encode_report, encode_spans
 from monitor.comparison.ladder import Ladder
 from monitor.entry_points import adapter_names, load_adapter
 from monitor.errors import MalformedPayload, PayloadTooLarge, UnsupportedPayload
@@ -130,8 +130,14 @@ class Fuzz:
         spans = decode_spans(encode_spans(self.redactor.spans(decoded.spans)))
         evaluator = Evaluator([CarriedReference()], ToolContracts(()), Ladder())
         pipeline = Pipeline(evaluator.evaluate, {})
-        counts = pipeline.observe(spans, 0.0).plus(pipeline.flush(1.0)).counts
-        assert "evaluation_failed" not in counts, pipeline.failure
+        taken = pipeline.observe(spans, 0.0)
+        pipeline.restore(pipeline.snapshot())
+        effects = taken.plus(pipeline.flush(1.0))
+        pipeline.restore(pipeline.snapshot())
+        assert "evaluation_failed" not in effects.counts, pipeline.failure
+        assert "damaged_state" not in pipeline.tick(2.0).counts
+        for report in effects.reports:
+            decode_report(encode_report(report))
 
     def _guarded(self, name: str, body: bytes, work: Callable[[], Any]) -> Any:
         try:

@@ -15,7 +15,7 @@ TEXTS = (
     *("2026-11-30T10:00:00Z", "0001-01-01", "execute_tool", "TOOL", "=\ud83d", "jane@example.com"),
 )
 _VALUES: tuple[Any, ...] = (
-    *(None, True, False, 0, -1, 1, 2**31, 2**53 + 1, 2**63, 2**64, -(2**63), 10**30),
+    *(None, True, False, 0, -1, 1, 2**31, 2**53 + 1, 2**63 - 1, 2**63, 2**64, -(2**63), 10**30),
     *(0.0, -0.0, 1e308, float("nan"), float("inf"), float("-inf"), [], {}, [[]], [{}], {"": None}),
     *([None], [0], [""], {"type": 1}, {"type": "text", "text": None}, {"role": None}),
     *({"stringValue": 5}, {"intValue": "x"}, {"intValue": {}}, {"arrayValue": {"values": {}}}),
