@@ -121,7 +121,7 @@ def _apply(random: Random, tree: Any, key: Any, below: Any) -> None:
     elif fault == 6 and isinstance(tree, dict):
         tree[random.choice((*tree, *TEXTS))[:99]] = below
     elif fault == 7 and isinstance(tree, list):
-        tree.extend([below] * random.choice((1, 2, 50)))
+        tree.extend([below] * random.choice((1, 2, 50 if len(written(below)) < 500 else 3)))
     elif isinstance(tree, dict):
         del tree[key]
     else:
