@@ -46,10 +46,18 @@ def test_of_a_stream_only_the_span_that_ended_is_a_reply() -> None:
     outcome = monitored(sent(running), sent(*whole))
     assert outcome.replies == [REPLY]
     assert outcome.verdicts == TWO_PASS
-    broken = chat(4, [user(QUERY)], None, failed=True, more={"error.type": "aborted"})
-    outcome = monitored(sent(agent(reply=None), broken))
-    assert "pass" not in outcome.verdicts
-    assert outcome.replies in ([], [None])
+    for cut in (running, chat(4, [user(QUERY)], said("It was pa"), failed=True)):
+        outcome = monitored(sent(*_before_reply(), cut))
+        assert outcome.replies == ["It was pa"]
+        assert outcome.verdicts == ["pass", "truncated"]
+    # An agent that ended says what the whole reply was.
+    for cut in (running, chat(4, [user(QUERY)], said(REPLY), failed=True)):
+        outcome = monitored(sent(*exchange()[:3], cut))
+        assert (outcome.replies, outcome.verdicts) == ([REPLY], TWO_PASS)
+
+
+def _before_reply() -> list[Span]:
+    return [agent(reply=None), *exchange()[1:3]]
 
 
 def test_a_sub_agents_orders_are_no_words_of_the_user() -> None:

@@ -37,7 +37,7 @@ class _Say:
 
     def turn(self, conversation_id: str) -> Turn:
         first = self.spans[0]
-        span_ids, end_ns, truncated = [], first.start_ns, False
+        span_ids, end_ns, truncated = [], first.start_ns, self._broke_off()
         for span in self.spans:
             if span.span_id not in span_ids:
                 span_ids.append(span.span_id)
@@ -55,6 +55,16 @@ class _Say:
             truncated=truncated,
             media=self.media,
         )
+
+    def _broke_off(self) -> bool:
+        """Whether the model's stream did, and nobody above repeats its words as the reply."""
+        return _unfinished(self.spans[0]) and not any(
+            span.messages_out and not _unfinished(span) for span in self.spans[1:]
+        )
+
+
+def _unfinished(span: AgentSpan) -> bool:
+    return span.error_type is not None or 0 == span.end_ns < span.start_ns
 
 
 class _Act:
@@ -243,6 +253,8 @@ def _add_reply_of_root(
     replies = [item for item in top if isinstance(item, _Say)]
     text = reply_of(root.messages_out) if root is not None else None
     if root is not None and replies and (text is None or _same(text, replies[-1].text)):
+        if text is not None and _unfinished(replies[-1].spans[0]):
+            replies[-1].text = text
         replies[-1].spans.append(root)
     elif root is not None and text is not None:
         _place_reply(top, replies, root, text)
