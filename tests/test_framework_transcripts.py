@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from document_decoder_conformance import conversations_of
+from framework_documents import BEDROCK
 
+from adapters.frameworks.bedrock import BedrockDecoder
 from adapters.frameworks.synthesis import spans_of
 from adapters.frameworks.times import duration_ns, time_ns
 from adapters.frameworks.transcript import Step, Transcript, exchanges_of, with_one_voice
+from monitor.codec import decode_spans, encode_spans
 from monitor.model import ActionTurn, Message, ResponseTurn, ToolCall, ToolResult, Usage
 
 S = 1_000_000_000
@@ -258,3 +262,12 @@ def test_very_many_calls_and_answers_are_matched_in_a_moment() -> None:
     results = [ToolResult(number, None, f"g{number}") for number in range(20_000)]
     spans = spans_of(transcript(user("q"), asked(*calls), answered(*results)))
     assert len(spans) == 2 + 40_000
+
+
+def test_a_sum_of_absurd_counts_of_tokens_leaves_the_spans_storable() -> None:
+    text = json.dumps(BEDROCK).replace('"inputTokens": 20', f'"inputTokens": {2**63 - 1}')
+    document = json.loads(text)
+    document["event_stream"][1:1] = [document["event_stream"][1]] * 3
+    spans = BedrockDecoder().decode(json.dumps(document).encode(), "application/json").spans
+    assert decode_spans(encode_spans(spans)) == spans
+    assert [one.usage for one in spans if one.usage] == [Usage(2**63 - 1, 28)]

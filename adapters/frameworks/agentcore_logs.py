@@ -70,8 +70,8 @@ def usage(entries: Sequence[Entry]) -> Usage | None:
     for entry in entries:
         told = langchain.usage_of(entry.record.get("usage"))
         if told is not None:
-            into = (into or 0) + (told.input_tokens or 0)
-            out = (out or 0) + (told.output_tokens or 0)
+            into = min((into or 0) + (told.input_tokens or 0), langchain.MOST_TOKENS)
+            out = min((out or 0) + (told.output_tokens or 0), langchain.MOST_TOKENS)
     return None if into is None else Usage(into, out)
 
 

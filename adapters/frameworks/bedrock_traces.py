@@ -117,7 +117,7 @@ def _sum(one: Usage, other: Usage) -> Usage:
 
 
 def _plus(one: int | None, other: int | None) -> int | None:
-    return other if one is None else one + (other or 0)
+    return other if one is None else min(one + (other or 0), langchain.MOST_TOKENS)
 
 
 def _calls(invoked: Mapping[str, Any]) -> Iterator[ToolCall]:

@@ -101,6 +101,8 @@ def usage_of(value: JsonValue) -> Usage | None:
     return None if into is None and out is None else Usage(into, out)
 
 
+MOST_TOKENS: Final = 2**63 - 1
+"""What every store can hold; more is no count."""
 _INPUT_KEYS: Final = (
     *("input_tokens", "inputTokens", "prompt_tokens", "promptTokens"),
     *("prompt_token_count", "promptTokenCount", "inputTokenCount"),
@@ -114,7 +116,7 @@ _OUTPUT_KEYS: Final = (
 def _count(value: JsonValue) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
         return None
-    return int(value) if value < 2**63 else None
+    return int(value) if value <= MOST_TOKENS else None
 
 
 def _role(fields: Mapping[str, Any], default: str) -> str:
