@@ -108,6 +108,10 @@ class ConversationSettings(Section):
     """A conversation closes at this age, busy or not."""
     late_s: Seconds = 600.0
     """Spans up to this long after closing make a new revision; later ones are only counted."""
+    chores: tuple[str, ...] = ()
+    """Model calls that the application makes for itself, such as titles, and that are nobody's
+    turns: patterns with `*`, each for a span's name, its agent's, or the beginning of its
+    instructions or of its last user message."""
     refused_ids: tuple[str, ...] = ()
     """Ids that name no conversation, such as a project's name; their traces count as unnamed."""
     turns_per_hour: Count = 3_600

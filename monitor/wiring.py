@@ -368,6 +368,7 @@ def _pipeline_limits(settings: Settings) -> PipelineLimits:
         max_age_s=waits.max_age_s,
         late_s=waits.late_s,
         refused_ids=waits.refused_ids,
+        chores=waits.chores,
         turns_per_hour=waits.turns_per_hour,
         quarantine_s=waits.quarantine_s,
         spans_per_trace=limits.spans_per_trace,

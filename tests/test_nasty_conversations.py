@@ -6,6 +6,7 @@ import base64
 import json
 from typing import Any
 
+import pytest
 from monitored import (
     EXPECTED,
     ORDER,
@@ -273,3 +274,27 @@ def _page(reports: list[Report], limits: LedgerLimits) -> str:
     with database.transaction():
         ledger.fold(reports)
     return Collector(lambda: ledger.totals(database.reader()), Live).render("")[0].decode()
+
+
+@pytest.mark.parametrize(
+    "chore",
+    ["write a title for*", "title-*", "*short title*"],
+    ids=["instructions", "agent", "last user message"],
+)
+def test_a_title_is_nobodys_turn_where_the_operator_says_so(chore):
+    title = chat(
+        5,
+        [user("Give a short title to: where is my order SO-7?")],
+        said("Order status"),
+        more={
+            "gen_ai.system_instructions": json.dumps(
+                [{"type": "text", "content": "Write a title for the conversation."}]
+            ),
+            "gen_ai.agent.name": "title-writer",
+        },
+    )
+    spans = [*exchange(), title]
+    assert "Order status" in monitored(sent(*spans)).replies
+    outcome = monitored(sent(*spans), chores=(chore,))
+    assert outcome.replies == [REPLY]
+    assert outcome.verdicts == ["pass", "pass"]

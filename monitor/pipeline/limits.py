@@ -36,6 +36,8 @@ class PipelineLimits(msgspec.Struct, frozen=True):
     names drops what comes beyond it: `dropped:traces_per_conversation`."""
     turns_per_hour: int = 3_600
     """Of one conversation, on average over its life or the first hour; beyond it, quarantine."""
+    chores: tuple[str, ...] = ()
+    """Patterns of model calls that are nobody's turns, see `Chores`."""
     refused_ids: tuple[str, ...] = ()
     """Ids that are known to name no conversation, in quarantine for ever."""
     quarantine_s: float = 3_600.0

@@ -6,6 +6,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from monitor.assembly.chores import Chores
 from monitor.assembly.segments import Segment, segments_of
 from monitor.assembly.spans import SpanSet
 from monitor.assembly.turns import TraceTurns, trace_turns
@@ -60,6 +61,7 @@ class TraceStage:
     def __init__(self, shelf: Shelf, limits: PipelineLimits) -> None:
         self._shelf = shelf
         self._limits = limits
+        self._chores = Chores(limits.chores)
         self._open: dict[str, OpenTrace] = {}
         self._dormant: OrderedDict[str, OpenTrace] = OrderedDict()
         self._unsaved: dict[str, None] = {}
@@ -81,7 +83,7 @@ class TraceStage:
                     counts["late"] += 1
                     continue
                 touched[span.trace_id] = trace
-            outcome = self._add(trace, span)
+            outcome = self._add(trace, self._chores.silenced(span))
             if outcome is not None:
                 counts[outcome] += 1
                 counts["duplicate"] += outcome == "conflict"
