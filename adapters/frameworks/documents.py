@@ -55,8 +55,11 @@ class DocumentDecoder:
         return (document,)
 
     def transcript(self, record: Any) -> Transcript:
-        """What a record tells. Raises UnreadableDocument when it is of another format."""
-        raise NotImplementedError
+        """What a record tells; for formats that do not make `spans` themselves.
+
+        Raises UnreadableDocument when it is of another format.
+        """
+        raise UnreadableDocument("nothing says what its records tell")
 
     def spans(self, record: Any) -> Iterable[AgentSpan]:
         """The spans of a record. Raises UnreadableDocument and PayloadTooLarge."""
