@@ -80,7 +80,7 @@ def _replay(arguments: argparse.Namespace) -> int:
         decoders = wiring.file_decoders(settings, arguments.format, arguments.mapping)
         summary = batch.replay(
             arguments.traces,
-            decoders[0],
+            decoders,
             parts.engine,
             arguments.out,
             progress=True,

@@ -57,16 +57,18 @@ def hosted_receivers(settings: Settings) -> list[CountingReceiver]:
 
 def sinks(settings: Settings) -> list[Sink]:
     """Where closed reports go."""
-    found: list[Sink] = [JsonlSink(settings.sinks.jsonl)] if settings.sinks.jsonl else []
+    files: list[Sink] = [JsonlSink(settings.sinks.jsonl)] if settings.sinks.jsonl else []
+    return [*files, *score_sinks(settings)]
+
+
+def score_sinks(settings: Settings) -> list[Sink]:
+    """Where verdicts are written back as scores."""
     langfuse = settings.langfuse
-    if langfuse.scores:
-        named = {"environment": langfuse.environment} if langfuse.environment else {}
-        found.append(
-            load_adapter("langfuse.scores")(
-                langfuse.url, os.environ, clock=time.time, insecure=langfuse.insecure, **named
-            )
-        )
-    return found
+    if not langfuse.scores:
+        return []
+    named = {"environment": langfuse.environment} if langfuse.environment else {}
+    scores = load_adapter("langfuse.scores")
+    return [scores(langfuse.url, os.environ, clock=time.time, insecure=langfuse.insecure, **named)]
 
 
 async def read_past(

@@ -22,7 +22,7 @@ from monitor.errors import ConfigurationError, Overloaded
 from monitor.exposition.collector import Collector
 from monitor.exposition.live import LagGauge, Live
 from monitor.exposition.status import status_page
-from monitor.hosted import hosted_receivers, read_past, sinks
+from monitor.hosted import hosted_receivers, read_past, score_sinks, sinks
 from monitor.ledger.database import Database
 from monitor.ledger.outbox import Outbox
 from monitor.ledger.spool import Spool
@@ -184,7 +184,8 @@ def checked(settings: Settings) -> Iterator[str]:
         require_place(settings.sinks.jsonl, "sinks.jsonl")
     host, _ = split_address(settings.metrics.listen, "metrics.listen")
     require_loopback(host, "metrics.listen", insecure=settings.metrics.insecure)
-    asyncio.run(_try_receivers(settings))
+    shown_redaction(settings)
+    asyncio.run(_try_sources(settings))
     for receiver, listen in zip(otlp_receivers(settings, onward), addresses, strict=False):
         yield f"receiver    {receiver.name} on {listen}"
     if onward:
@@ -197,8 +198,11 @@ def checked(settings: Settings) -> Iterator[str]:
     yield f"evaluator   {chosen.evaluator.version}"
 
 
-async def _try_receivers(settings: Settings) -> None:
-    """Listen for a moment as the service would, on free ports: the real ones may be in use."""
+async def _try_sources(settings: Settings) -> None:
+    """Build what reads and writes hosted backends, and listen for a moment as the service would.
+
+    On free ports, since the real ones may be in use.
+    """
 
     def free(listen: str | None) -> str | None:
         return listen and f"{listen.rpartition(':')[0]}:0"
@@ -206,6 +210,8 @@ async def _try_receivers(settings: Settings) -> None:
     otlp = settings.otlp
     ports = {"listen": free(otlp.listen), "grpc_listen": free(otlp.grpc_listen)}
     trial = settings.model_copy(update={"otlp": otlp.model_copy(update=ports)})
+    hosted_receivers(settings)
+    score_sinks(settings)
     for receiver in otlp_receivers(trial, None):
         await receiver.start(_refuse_all)
         await receiver.stop()

@@ -185,3 +185,34 @@ def test_check_refuses_what_run_would_refuse(tmp_path, capsys, text, message):
     config.write_text(text)
     assert main(["check", str(config)]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[redaction.patterns]\nORDER = "(a+)+$"\n', "ORDER"),
+        ('[langfuse]\npoll = true\nurl = "ftp://langfuse.example.com"\n', "Langfuse address"),
+        ('[langfuse]\nblob_bucket = "exports"\n', "blob_project"),
+    ],
+)
+def test_check_builds_what_run_would_build(tmp_path, capsys, monkeypatch, text, message):
+    monkeypatch.setenv("LANGFUSE_PUBLIC_KEY", "pk-lf-test")
+    monkeypatch.setenv("LANGFUSE_SECRET_KEY", "sk-lf-test")
+    config = tmp_path / "settings.toml"
+    config.write_text(text)
+    assert main(["check", str(config)]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_replay_reads_log_events_beside_their_spans(tmp_path, shared_data):
+    folder = shared_data / "traces" / "otel_genai_logs"
+    names = ("captured_otel_openai_v2_2.1b0", "captured_otel_openai_v2_2.1b0.logs1")
+    files = [str(folder / f"{name}.otlp.json") for name in names]
+    out = tmp_path / "reports.jsonl"
+    assert main(["replay", *files, "--out", str(out)]) == 0
+    (report,) = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [turn["turn_type"] for turn in report["turns"]] == [
+        *("action", "action", "response"),
+        *("action", "response"),
+        "response",
+    ]

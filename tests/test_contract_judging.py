@@ -211,3 +211,12 @@ def test_no_gold_call_of_the_real_tool_sets_breaks_its_contract(shared_data: Pat
         report = evaluated(talk(*calls), tools=tools)
         broken += [v for v in report.turns if v.verdict != "pass"]
     assert broken == []
+
+
+def test_a_tool_that_answered_is_there_though_no_contract_names_it():
+    answered = call("trips.unlisted", {}, result={"ok": True})
+    verdict = only(evaluated(talk(answered), tools=[BOOK]))
+    assert (verdict.verdict, verdict.why) == ("unscored", "no_reference")
+    refused = call("trips.unlisted", {}, error=True)
+    verdict = only(evaluated(talk(refused), tools=[BOOK]))
+    assert [finding.detail for finding in verdict.findings] == ["unknown_tool"]

@@ -9,7 +9,7 @@ import msgspec
 
 from adapters.shapes import content
 from adapters.shapes.blocks import answer_of
-from adapters.shapes.parts import call_id, media_digest, tool_call
+from adapters.shapes.parts import HIDDEN, call_id, media_digest, tool_call
 from adapters.shapes.parts import first as _first
 from monitor.model import JsonValue, Message, ToolCall, ToolResult
 
@@ -86,7 +86,7 @@ def _standard_message(message: _Message) -> Message:
     if len(parts) == 1:
         only = parts[0]
         if only.type == "text" and only.content is not None:
-            return Message(message.role, only.content, (), (), message.name)
+            return Message(message.role, _shown(only.content), (), (), message.name)
     texts: list[str] = []
     calls: list[ToolCall] = []
     results: list[ToolResult] = []
@@ -107,6 +107,10 @@ def _standard_message(message: _Message) -> Message:
         tuple(results),
         message.name,
     )
+
+
+def _shown(text: str) -> str | None:
+    return None if text in HIDDEN else text
 
 
 def _standard_call(part: _Part) -> ToolCall:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from monitor.codec import encode_spans, report_line
-from monitor.errors import MonitorError
+from monitor.errors import MalformedPayload, MonitorError
 from monitor.model import AgentSpan
-from monitor.ports import Rejection, SpanDecoder
+from monitor.ports import Decoded, Rejection, SpanDecoder
 from monitor.references.dialogs import Dialog, parse_dialog
 from monitor.roles.engine import Batch, Engine
 from monitor.roles.files import lines, payloads, replacing
@@ -104,7 +104,7 @@ def score(
 
 def replay(
     traces: Sequence[Path],
-    decoder: SpanDecoder,
+    decoders: Sequence[SpanDecoder],
     engine: Engine,
     out: Path,
     *,
@@ -119,7 +119,7 @@ def replay(
     summary = Summary()
     final: dict[str, Report] = {}
     for path in traces:
-        for batches in _batches(path, decoder, summary, redact, progress=progress):
+        for batches in _batches(path, decoders, summary, redact, progress=progress):
             engine.accept(batches, 0.0)
             while engine.work(0.0, ROWS):
                 pass
@@ -139,7 +139,7 @@ def _keep(final: dict[str, Report], made: Sequence[tuple[float, Report]]) -> Non
 
 def _batches(
     path: Path,
-    decoder: SpanDecoder,
+    decoders: Sequence[SpanDecoder],
     summary: Summary,
     redact: Callable[[Sequence[AgentSpan]], Sequence[AgentSpan]],
     *,
@@ -149,7 +149,7 @@ def _batches(
     for number, line in payloads(path, progress=progress):
         summary.lines += 1
         try:
-            decoded = decoder.decode(line, JSON)
+            decoded = _read(line, decoders)
         except MonitorError as error:
             summary.refuse(f"{path}, line {number}", error)
             continue
@@ -161,3 +161,20 @@ def _batches(
             batches = []
     if batches:
         yield batches
+
+
+def _read(payload: bytes, decoders: Sequence[SpanDecoder]) -> Decoded:
+    """By the first decoder that finds anything. Raises what the first one said."""
+    found, refusal = None, None
+    for decoder in decoders:
+        try:
+            decoded = decoder.decode(payload, JSON)
+        except MonitorError as error:
+            refusal = refusal or error
+            continue
+        if decoded.spans:
+            return decoded
+        found = found or decoded
+    if found is None:
+        raise refusal or MalformedPayload("nothing reads this payload")
+    return found

@@ -129,6 +129,11 @@ class Embedded:
         self._deliverer = threading.Thread(target=self._deliver, name="deliverer", daemon=True)
         self.health = health
 
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The receivers' names, in order."""
+        return tuple(receiver.name for receiver in self._receivers)
+
     async def start(self) -> list[str]:
         """Start the writer, then the receivers; the addresses they listen on."""
         self.health.last_step_s = self._clock()

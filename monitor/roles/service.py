@@ -59,6 +59,11 @@ class Service:
         """Why the service cannot go on; None while it can."""
         return self._embedded.health.fatal
 
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The names of what brings spans, in the order of their addresses."""
+        return self._embedded.sources
+
     async def start(self) -> Addresses:
         """Pages first, so that a start that takes long can be watched; then the receivers."""
         try:
@@ -90,8 +95,9 @@ async def serve(service: Service, say: Callable[[str], None], *, flush: bool) ->
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, stop.set)
     addresses = await service.start()
-    for address in addresses.receivers:
-        say(f"receiving OTLP on {address}")
+    for source, address in zip(service.sources, addresses.receivers, strict=True):
+        kind = "receiving OTLP on" if source.startswith("otlp") else f"reading {source} at"
+        say(f"{kind} {address}")
     say(f"metrics on {addresses.pages}/metrics, status on {addresses.pages}/")
     while not stop.is_set() and service.fatal is None:
         with contextlib.suppress(TimeoutError):

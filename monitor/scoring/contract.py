@@ -14,11 +14,13 @@ def judge_by_contract(turn: ActionTurn, contracts: ToolContracts) -> Judged:
     """Unknown tool or action, keys, then values. Without a schema a call cannot be judged.
 
     Where there are contracts they are taken as all that the agent holds, so a tool without one is
-    unknown, unless it is marked as writing or reading.
+    unknown, unless it is marked as writing or reading, or has answered: some model calls show only
+    a part of the tools, and a tool that answers is there.
     """
     call = turn.call
     definition = contracts.find(call.name)
-    if definition is None and not contracts.empty and not contracts.marks(call.name):
+    there = contracts.marks(call.name) or (turn.has_result and turn.error_type is None)
+    if definition is None and not contracts.empty and not there:
         return Judged("contract", (_unknown(call.name, contracts),), {"structural": 0.0})
     lost = content_lost(turn)
     if lost is not None:
