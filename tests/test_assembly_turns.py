@@ -309,3 +309,16 @@ def test_results_without_ids_are_taken_in_order():
     trace.model("n", [results], [said("ok")]).agent()
     turns = [turn for turn in only(trace.spans).turns if isinstance(turn, ActionTurn)]
     assert [turn.result for turn in turns] == ["r1", "r2"]
+
+
+def test_the_outermost_agent_tells_what_the_user_said():
+    trace = Trace("a")
+    inner = [user("inner question")], [said("inner answer")]
+    trace.model("m1", *inner, parent="inner")
+    trace.agent("inner", "agent", messages_in=tuple(inner[0]), messages_out=tuple(inner[1]))
+    trace.agent(
+        start_ns=T0, messages_in=(user("outer question"),), messages_out=(said("outer answer"),)
+    )
+    conversation = only(trace.spans)
+    assert conversation.queries == ("outer question",)
+    assert story(conversation)[-1] == '0 "outer answer"'

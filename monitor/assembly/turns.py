@@ -98,7 +98,7 @@ class _Unit:
         self.root = root
         self.events = events
         self.first: AgentSpan | None = None
-        """The outermost agent's first model call."""
+        """The outermost agent's first model call, else the first of an inner agent."""
         spans = [event.span for event in events]
         outermost = False
         for event in events:
@@ -198,14 +198,16 @@ def _without_runs(calls: Sequence[ToolCall], unit: _Unit) -> tuple[ToolCall, ...
 def _bare_query(query: str | None, given: Sequence[Message]) -> str | None:
     """The user's words without the context that a framework may wrap them in.
 
-    The agent's span has them bare where the model's has them wrapped.
+    The agent's span has them bare where the model's has them wrapped. Where the two have nothing
+    to do with each other, the model was asked by an inner agent, and the outermost was asked by
+    the user.
     """
     if query is None:
         return last_query(given)
     if given[-1].text == query:
         return query
     bare = tail_of(given).query
-    return bare if bare and bare in query else query
+    return query if not bare or query in bare else bare
 
 
 def _opens(unit: _Unit, tail: Tail, query: str | None, asked: int, before: Part | None) -> bool:
