@@ -42,6 +42,11 @@ from monitor.roles.past import Progress
 from monitor.roles.service import Companion, Service
 
 Counts = Callable[[], Mapping[str, int]]
+SHOWN_KINDS = (
+    *("forward", "reload_failed", "relayed", "passed_over"),
+    *("polls", "poll_errors", "look_errors"),
+)
+"""What the edge counts beside refusals, and shows as events."""
 MAPPED = "generic"
 """The format that reads by a mapping."""
 VERSION = importlib.metadata.version("agent-turn-monitor")
@@ -355,7 +360,7 @@ def _edge_counts(parts: Iterable[CountingReceiver | Companion]) -> dict[str, int
                 found[f"rejected:{why}"] += count
             elif name == "defects":
                 found["fault:receiver"] += count
-            elif kind.startswith(("forward", "reload_failed", "relayed", "passed_over")):
+            elif kind.startswith(SHOWN_KINDS):
                 found[name] += count
     return dict(found)
 

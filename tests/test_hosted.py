@@ -141,3 +141,28 @@ def test_a_position_is_kept_whole_or_not_at_all(tmp_path):
     assert list(tmp_path.iterdir()) == [tmp_path / "position"]
     with pytest.raises(ConfigurationError, match="cannot be read"):
         PositionFile(tmp_path).read()
+
+
+async def test_a_source_that_refuses_is_named_on_the_log_and_counted(tmp_path, langfuse):
+    langfuse.troubles += [(401, {})] * 50
+    environment = {
+        **KEYS,
+        "AGENT_MONITOR_LANGFUSE__URL": langfuse.url,
+        "AGENT_MONITOR_LANGFUSE__POLL": "true",
+    }
+
+    def serve() -> str:
+        with Running(tmp_path, environment=environment) as service:
+            for _ in range(3000):
+                _, text = service.page("/metrics")
+                if 'event="poll_errors' in text:
+                    break
+            assert service.process.stderr is not None
+            while "Langfuse" not in "".join(service.said[-1:]):
+                service.said.append(service.process.stderr.readline())
+            assert service.stop() == 0
+            return "".join(service.said) + text
+
+    said = await asyncio.to_thread(serve)
+    assert "poll_errors" in said
+    assert "sk-lf-test" not in said

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from monitor.codec import encode_spans
 from monitor.errors import LedgerError, MonitorError, Overloaded
@@ -93,6 +93,14 @@ class CountingReceiver(Receiver, Protocol):
     counters: dict[str, int]
 
 
+@runtime_checkable
+class Faulty(Protocol):
+    """A receiver that reads a source which may fail it for long."""
+
+    name: str
+    fault: str | None
+
+
 class Embedded:
     """The service of `agent-monitor run`."""
 
@@ -133,6 +141,14 @@ class Embedded:
     def sources(self) -> tuple[str, ...]:
         """The receivers' names, in order."""
         return tuple(receiver.name for receiver in self._receivers)
+
+    def source_faults(self) -> dict[str, str | None]:
+        """What keeps each source that is read from reading; None where nothing does."""
+        return {
+            receiver.name: receiver.fault
+            for receiver in self._receivers
+            if isinstance(receiver, Faulty)
+        }
 
     async def start(self) -> list[str]:
         """Start the writer, then the receivers; the addresses they listen on."""

@@ -59,6 +59,10 @@ class Service:
         """Why the service cannot go on; None while it can."""
         return self._embedded.health.fatal
 
+    def source_faults(self) -> dict[str, str | None]:
+        """What keeps each source that is read from reading; None where nothing does."""
+        return self._embedded.source_faults()
+
     @property
     def sources(self) -> tuple[str, ...]:
         """The names of what brings spans, in the order of their addresses."""
@@ -99,7 +103,12 @@ async def serve(service: Service, say: Callable[[str], None], *, flush: bool) ->
         kind = "receiving OTLP on" if source.startswith("otlp") else f"reading {source} at"
         say(f"{kind} {address}")
     say(f"metrics on {addresses.pages}/metrics, status on {addresses.pages}/")
+    known: dict[str, str | None] = {}
     while not stop.is_set() and service.fatal is None:
+        for source, fault in service.source_faults().items():
+            if fault != known.get(source):
+                say(f"{source}: {fault or 'reads again'}")
+            known[source] = fault
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(stop.wait(), WATCH_S)
     say("stopping: answering what is under way and committing what was accepted")
