@@ -153,6 +153,7 @@ async def test_a_source_that_refuses_is_named_on_the_log_and_counted(tmp_path, l
 
     def serve() -> str:
         with Running(tmp_path, environment=environment) as service:
+            text = ""
             for _ in range(3000):
                 _, text = service.page("/metrics")
                 if 'event="poll_errors' in text:
