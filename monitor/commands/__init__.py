@@ -1,0 +1,1 @@
+"""The commands of `agent-monitor`, one file each: `add` declares it, and sets what runs it."""

@@ -1,0 +1,68 @@
+"""A configuration tried without serving it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+from monitor.chosen import (
+    evaluation,
+    shown_redaction,
+)
+from monitor.config import Settings
+from monitor.errors import Overloaded
+from monitor.hosted import hosted_receivers, score_sinks
+from monitor.ports import Decoded
+from monitor.roles.files import require_place
+from monitor.roles.pages import require_loopback, split_address
+from monitor.wiring.decoders import trace_decoder
+from monitor.wiring.receivers import forwarder, otlp_receivers
+
+
+def checked(settings: Settings) -> Iterator[str]:
+    """Read every file that the settings name; a line about each part. Raises at the first fault."""
+    chosen = evaluation(settings)
+    trace_decoder(settings)
+    onward = forwarder(settings)
+    addresses = (settings.otlp.listen, settings.otlp.grpc_listen)
+    references = settings.references
+    require_place(settings.ledger.path, "ledger.path")
+    if settings.sinks.jsonl:
+        require_place(settings.sinks.jsonl, "sinks.jsonl")
+    host, _ = split_address(settings.metrics.listen, "metrics.listen")
+    require_loopback(host, "metrics.listen", insecure=settings.metrics.insecure)
+    shown_redaction(settings)
+    asyncio.run(_try_sources(settings))
+    for receiver, listen in zip(otlp_receivers(settings, onward), addresses, strict=False):
+        yield f"receiver    {receiver.name} on {listen}"
+    if onward:
+        yield f"forward     {settings.forward.url or settings.forward.langfuse_url}"
+    yield f"pages       {settings.metrics.listen}"
+    yield f"ledger      {settings.ledger.path}"
+    yield f"references  {len(references.by_id)} files by id, {len(references.golden)} golden"
+    yield f"tools       {len(chosen.contracts.definitions)} contracts"
+    yield f"composition {settings.composition.rule}"
+    yield f"evaluator   {chosen.evaluator.version}"
+
+
+async def _try_sources(settings: Settings) -> None:
+    """Build what reads and writes hosted backends, and listen for a moment as the service would.
+
+    On free ports, since the real ones may be in use.
+    """
+
+    def free(listen: str | None) -> str | None:
+        return listen and f"{listen.rpartition(':')[0]}:0"
+
+    otlp = settings.otlp
+    ports = {"listen": free(otlp.listen), "grpc_listen": free(otlp.grpc_listen)}
+    trial = settings.model_copy(update={"otlp": otlp.model_copy(update=ports)})
+    hosted_receivers(settings)
+    score_sinks(settings)
+    for receiver in otlp_receivers(trial, None):
+        await receiver.start(_refuse_all)
+        await receiver.stop()
+
+
+async def _refuse_all(decoded: Decoded, payload_bytes: int) -> None:
+    raise Overloaded("this is only a check of the configuration", 1)

@@ -1,0 +1,124 @@
+"""An engine over one ledger file, with what its hosts need beside it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from monitor.chosen import (
+    evaluation,
+)
+from monitor.config import Settings
+from monitor.exposition.collector import Collector
+from monitor.exposition.live import LagGauge, Live
+from monitor.exposition.status import status_page
+from monitor.hosted import sinks
+from monitor.ledger.database import Database
+from monitor.ledger.outbox import Outbox
+from monitor.ledger.spool import Spool
+from monitor.ledger.state import StateStore
+from monitor.ledger.totals import Ledger, LedgerLimits
+from monitor.pipeline import Pipeline, PipelineLimits
+from monitor.ports import Redaction, Sink
+from monitor.roles.engine import Engine, Stores
+
+Counts = Callable[[], Mapping[str, int]]
+VERSION = importlib.metadata.version("agent-turn-monitor")
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """An engine over one file, with what its hosts need beside it."""
+
+    engine: Engine
+    stores: Stores
+    render: Callable[[str], tuple[bytes, str]]
+    """The metrics page, from an Accept header; any thread may call it."""
+    status: Callable[[], bytes]
+    close: Callable[[], None]
+
+
+def engine(
+    settings: Settings,
+    path: Path,
+    *,
+    durable: bool,
+    counts: Counts = dict,
+    lag: LagGauge | None = None,
+    redaction: Redaction | None = None,
+) -> Parts:
+    """An engine that continues from `path`; `durable=False` for files that a run throws away."""
+    chosen = evaluation(settings, redaction)
+    receiving = sinks(settings) if durable else []
+    stores = _stores(settings, Database.open(path, durable=durable), receiving)
+    limits = pipeline_limits(settings)
+    running = Engine(
+        stores, lambda state: Pipeline(chosen.evaluator.evaluate, state, limits), receiving
+    )
+    reader = stores.database.reader()
+
+    def live() -> Live:
+        pipeline, encoder = running.pipeline, chosen.encoder
+        return Live(
+            open_conversations=pipeline.open_conversations,
+            open_turns=pipeline.open_turns,
+            open_spans=pipeline.open_spans,
+            cache_hits=encoder.hits if encoder else None,
+            cache_misses=encoder.misses if encoder else None,
+            lags={"rules": lag.read()} if lag else {},
+            counts=dict(counts()),
+            version=VERSION,
+        )
+
+    def close() -> None:
+        reader.close()
+        stores.database.close()
+
+    return Parts(
+        running,
+        stores,
+        Collector(lambda: stores.ledger.totals(reader), live).render,
+        lambda: status_page(stores.ledger.totals(reader), live()),
+        close,
+    )
+
+
+def _stores(settings: Settings, database: Database, receiving: Sequence[Sink]) -> Stores:
+    return Stores(
+        database,
+        Spool(database),
+        StateStore(database),
+        Ledger(database, _ledger_limits(settings)),
+        Outbox(database, [sink.name for sink in receiving]),
+    )
+
+
+def _ledger_limits(settings: Settings) -> LedgerLimits:
+    late = settings.conversation.late_s
+    return LedgerLimits(releases=settings.limits.releases, retain_s=late + settings.ledger.retain_s)
+
+
+def pipeline_limits(settings: Settings) -> PipelineLimits:
+    """Waits and bounds of the pipeline, from three sections of the settings."""
+    waits, limits = settings.conversation, settings.limits
+    return PipelineLimits(
+        settle_s=waits.settle_s,
+        quiet_s=waits.quiet_s,
+        idle_s=waits.idle_s,
+        max_age_s=waits.max_age_s,
+        late_s=waits.late_s,
+        refused_ids=waits.refused_ids,
+        chores=waits.chores,
+        turns_per_hour=waits.turns_per_hour,
+        quarantine_s=waits.quarantine_s,
+        spans_per_trace=limits.spans_per_trace,
+        bytes_per_trace=limits.trace_bytes,
+        traces_per_conversation=limits.traces_per_conversation,
+        text_per_conversation_bytes=limits.conversation_text_bytes,
+        open_traces=limits.open_traces,
+        open_bytes=limits.open_trace_bytes,
+        open_conversations=limits.open_conversations,
+        cache_bytes=limits.cached_state_bytes,
+    )

@@ -1,0 +1,75 @@
+"""The sidecar: receivers, engine and pages in one process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from monitor.chosen import (
+    service_redaction,
+)
+from monitor.config import Settings
+from monitor.exposition.live import LagGauge
+from monitor.hosted import hosted_receivers
+from monitor.roles.embedded import Embedded, EmbeddedLimits, Health
+from monitor.roles.pages import Pages
+from monitor.roles.service import Service
+from monitor.wiring.engines import engine
+from monitor.wiring.receivers import edge_counts, forwarder, otlp_receivers
+
+
+def service(settings: Settings) -> Service:
+    """The sidecar of `agent-monitor run`."""
+    onward = forwarder(settings)
+    receivers = [*otlp_receivers(settings, onward), *hosted_receivers(settings)]
+    companions = [onward] if onward else []
+    lag = LagGauge()
+    health = Health()
+    redaction = service_redaction(settings)
+    parts = engine(
+        settings,
+        settings.ledger.path,
+        durable=True,
+        counts=lambda: {
+            **edge_counts([*receivers, *companions]),
+            **health.counts(),
+            "fault:sink": parts.engine.sink_failures,
+        },
+        lag=lag,
+        redaction=redaction,
+    )
+    embedded = Embedded(
+        parts.engine,
+        receivers,
+        EmbeddedLimits(
+            in_flight_bytes=settings.limits.in_flight_bytes,
+            spool_bytes=settings.limits.spool_bytes,
+            commit_interval_s=settings.ledger.commit_interval_s,
+        ),
+        parts.stores.spool.bytes,
+        lag.observe,
+        health,
+        redact=redaction.spans if redaction else list,
+    )
+    pages = Pages(
+        settings.metrics.listen,
+        parts.render,
+        parts.status,
+        embedded.fault,
+        embedded.unready,
+        insecure=settings.metrics.insecure,
+    )
+    return Service(embedded, pages, parts.close, companions)
+
+
+def demo_settings(folder: Path, references: Path, tools: Path) -> Settings:
+    """Settings of the demo: free ports, a file of its own, and waits short enough to watch."""
+    return Settings.model_validate(
+        {
+            "otlp": {"listen": "127.0.0.1:0"},
+            "metrics": {"listen": "127.0.0.1:0"},
+            "ledger": {"path": folder / "demo.sqlite3", "commit_interval_s": 0.2},
+            "conversation": {"settle_s": 0.2, "quiet_s": 1.0, "idle_s": 1.0},
+            "references": {"by_id": [references]},
+            "tools": {"files": [tools]},
+        }
+    )
