@@ -14,7 +14,9 @@ from monitor.backends.vector_store import SqliteVectorStore
 from monitor.backends.wordllama import WordLlamaEncoder
 from monitor.comparison.cache import CachedEncoder
 from monitor.comparison.ladder import Ladder
-from monitor.config import RedactionSettings, ReferenceSettings, Settings, ToolSettings
+from monitor.config import Settings
+from monitor.config.intake import RedactionSettings
+from monitor.config.judgement import ReferenceSettings, ToolSettings
 from monitor.entry_points import load_adapter
 from monitor.evaluator import Evaluator
 from monitor.model import JsonValue, ToolDefinition

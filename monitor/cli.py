@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from monitor.commands import backfill, bench, check, demo, inspect, replay, run, score
-from monitor.commands.common import FAILED, INTERRUPTED, USAGE
+from monitor.commands.options import FAILED, INTERRUPTED, USAGE
 from monitor.errors import ConfigurationError, InvalidInput, MonitorError
 from monitor.roles.garbage import collect_rarely
 

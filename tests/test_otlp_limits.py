@@ -12,7 +12,7 @@ from otlp_building import JSON, PARENT, PROTOBUF, body, field, json_body, span, 
 
 from adapters.otlp.decoder import OtlpDecoder
 from adapters.otlp.limits import DecodeLimits
-from monitor.config import LimitSettings
+from monitor.config.keeping import LimitSettings
 from monitor.errors import ConfigurationError, PayloadTooLarge
 
 CHAT = {

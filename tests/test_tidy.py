@@ -18,6 +18,7 @@ PROSE = [
     *sorted(path for path in (ROOT / "deploy").rglob("*") if path.is_file()),
 ]
 HOSTS = {
+    "commands",
     "ledger",
     "backends",
     "roles",

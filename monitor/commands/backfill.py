@@ -7,7 +7,7 @@ import asyncio
 from pathlib import Path
 
 from monitor import wiring
-from monitor.commands.common import (
+from monitor.commands.options import (
     DONE,
     REFUSED,
     Commands,

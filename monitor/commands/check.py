@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from monitor import wiring
-from monitor.commands.common import (
+from monitor.commands.options import (
     DONE,
     Commands,
     command,

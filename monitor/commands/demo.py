@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from monitor import wiring
-from monitor.commands.common import (
+from monitor.commands.options import (
     DONE,
     Commands,
     command,

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from monitor import wiring
-from monitor.commands.common import (
+from monitor.commands.options import (
     DONE,
     REFUSED,
     Commands,

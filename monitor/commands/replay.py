@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from monitor import chosen, wiring
-from monitor.commands.common import (
+from monitor.commands.options import (
     DONE,
     REFUSED,
     Commands,

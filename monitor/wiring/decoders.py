@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from monitor.config import OtlpSettings, Settings
+from monitor.config import Settings
+from monitor.config.intake import OtlpSettings
 from monitor.entry_points import load_adapter
 from monitor.errors import ConfigurationError
 from monitor.ports import SpanDecoder

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from monitor.config import OtlpSettings, Settings
+from monitor.config import Settings
+from monitor.config.intake import OtlpSettings
 from monitor.entry_points import load_adapter
 from monitor.roles.embedded import CountingReceiver
 from monitor.roles.service import Companion

@@ -29,8 +29,10 @@ async def backfill(settings: Settings, start: datetime, end: datetime) -> Summar
     redaction = service_redaction(settings)
     parts = engine(settings, settings.ledger.path, durable=True, redaction=redaction)
 
-    async def read(accept: Accept, progress: Callable[[Progress], None]) -> None:
-        await read_past(settings, accept, start, end, progress, {})
+    async def read(
+        accept: Accept, progress: Callable[[Progress], None], notice: Callable[[str], None]
+    ) -> None:
+        await read_past(settings, accept, start, end, progress, notice, {})
 
     try:
         return await past.backfill(parts.engine, read, redaction.spans if redaction else list)
