@@ -77,9 +77,13 @@ async def read_past(
     start: datetime,
     end: datetime,
     progress: Callable[[Any], None],
+    notice: Callable[[str], None],
     counters: dict[str, int],
 ) -> None:
-    """Hand on what Langfuse recorded between two times, oldest first."""
+    """Hand on what Langfuse recorded between two times, oldest first.
+
+    `notice` is told, in words for a person, when the server keeps it waiting.
+    """
     langfuse = settings.langfuse
     await load_adapter("langfuse.backfill")(
         langfuse.url,
@@ -89,6 +93,7 @@ async def read_past(
         end,
         clock=time.time,
         progress=progress,
+        notice=notice,
         insecure=langfuse.insecure,
         environment=langfuse.environment,
         counters=counters,

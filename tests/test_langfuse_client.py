@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from aiohttp import ThreadedResolver
+from aiohttp import ThreadedResolver, web
+from aiohttp.test_utils import TestServer
 from langfuse_bench import NOW, Bench, running_bench
 
 from adapters.langfuse.address import GuardedResolver, keys_from
 from adapters.langfuse.client import LangfuseClient, RefusedRequest
-from monitor.errors import BackendUnavailable, ConfigurationError
+from monitor.errors import BackendUnavailable, ConfigurationError, MalformedPayload
 
 
 @pytest.fixture
 async def bench() -> AsyncIterator[Bench]:
     async with running_bench() as found:
         yield found
+
+
+@asynccontextmanager
+async def page_server(body: bytes) -> AsyncIterator[str]:
+    """A server that answers everything with the same body."""
+
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response(body=body)
+
+    app = web.Application()
+    app.router.add_get("/{path:.*}", answer)
+    async with TestServer(app) as server:
+        yield str(server.make_url("")).rstrip("/")
 
 
 async def test_throttling_waits_as_long_as_it_is_told(bench: Bench) -> None:
@@ -52,6 +67,46 @@ async def test_a_failing_server_is_asked_again_ever_later_and_not_for_ever(bench
     with pytest.raises(BackendUnavailable):
         await bench.client().fetch("/api/public/v2/observations", {})
     assert bench.waits == [1, 2, 4, 8]
+
+
+async def test_the_first_refusal_is_told_with_the_address_and_without_a_secret(
+    bench: Bench,
+) -> None:
+    bench.server.troubles = [(500, {}), (500, {}), (429, {"Retry-After": "30"})]
+    told: list[str] = []
+    await bench.client(notice=told.append).fetch("/api/public/v2/observations", {})
+    address = f"{bench.server.url}/api/public/v2/observations"
+    assert told == [
+        f"Langfuse answered 500 at {address}: attempt 1 of 5, asking again in 1 s",
+        f"Langfuse throttled at {address}: attempt 3 of 5, asking again in 30 s",
+    ]
+
+
+async def test_a_server_that_fails_for_any_window_is_given_up_within_half_a_minute(
+    bench: Bench,
+) -> None:
+    bench.server.troubles = [(500, {})] * 1_000
+    with pytest.raises(BackendUnavailable) as caught:
+        await bench.poller().poll(bench.accept)
+    # Five attempts at the hour, two at each of 12 halvings down to a second.
+    assert bench.waits == [1, 2, 4, 8] + [1] * 12
+    assert f"{bench.server.url}/api/public/v2/observations" in str(caught.value)
+
+
+async def test_a_web_page_in_place_of_an_answer_is_named_with_its_address(bench: Bench) -> None:
+    async with page_server(b"<html>log in</html>") as url:
+        client = bench.client(base_url=url)
+        with pytest.raises(MalformedPayload) as caught:
+            await client.fetch("/api/public/v2/observations", {"cursor": "c"})
+    assert str(caught.value).startswith(
+        f"{url}/api/public/v2/observations answered with a web page"
+    )
+
+
+async def test_an_answer_without_observations_is_named_with_its_address(bench: Bench) -> None:
+    async with page_server(b'{"status": "ok"}') as url:
+        with pytest.raises(MalformedPayload, match=f"{url}/api/public/v2/observations"):
+            await bench.poller(bench.client(base_url=url)).poll(bench.accept)
 
 
 async def test_redirects_are_not_followed(bench: Bench) -> None:

@@ -16,12 +16,14 @@ from adapters.langfuse.address import GuardedResolver, checked_address
 from adapters.langfuse.decoder import json_of, text_of
 from monitor.errors import (
     BackendUnavailable,
+    MalformedPayload,
     MonitorError,
     PayloadTooLarge,
 )
 from monitor.model import JsonValue
 
 Clock = Callable[[], float]
+Notice = Callable[[str], None]
 Sleeper = Callable[[float], Awaitable[None]]
 RESPONSE_BYTES: Final = 64 * 1024 * 1024
 ATTEMPTS: Final = 5
@@ -29,6 +31,7 @@ BACKOFF_S: Final = 1.0
 LONGEST_WAIT_S: Final = 300.0
 _AGENT: Final = "agent-turn-monitor"
 _LARGE_BYTES: Final = 512 * 1024
+_LONG_S: Final = 10.0
 _GAVE_UP: Final = frozenset({408, 500, 502, 504})
 _RESET_EPOCH_S: Final = 1_000_000_000
 
@@ -79,8 +82,13 @@ class LangfuseClient:
         attempts: int = ATTEMPTS,
         longest_wait_s: float = LONGEST_WAIT_S,
         sleep: Sleeper = asyncio.sleep,
+        notice: Notice = lambda _: None,
     ) -> None:
-        """`clock` tells seconds since 1970. Raises ConfigurationError for a forbidden address."""
+        """`clock` tells seconds since 1970. Raises ConfigurationError for a forbidden address.
+
+        `notice` is told, for a person, when a request is refused for the first time and whenever
+        the next attempt is long to come; the text holds the address, and no secret.
+        """
         self.base_url = checked_address(base_url, insecure=insecure)
         credentials = base64.b64encode(f"{public_key}:{secret_key}".encode()).decode()
         self._authorization = f"Basic {credentials}"
@@ -90,6 +98,7 @@ class LangfuseClient:
         self._longest_wait_s = longest_wait_s
         self._clock = clock
         self._sleep = sleep
+        self._notice = notice
         self._session: aiohttp.ClientSession | None = None
         self._rested_until = 0.0
         self.counters: dict[str, int] = {}
@@ -100,35 +109,46 @@ class LangfuseClient:
             await self._session.close()
             self._session = None
 
-    async def fetch(self, path: str, parameters: Mapping[str, str]) -> JsonValue:
-        """The JSON of a GET.
+    async def fetch(
+        self, path: str, parameters: Mapping[str, str], *, attempts: int | None = None
+    ) -> JsonValue:
+        """The JSON of a GET, after fewer `attempts` than usual if so told.
 
         Raises NotThere for 404, RefusedRequest for any other fault of the request, PayloadTooLarge
         at `response_bytes`, MalformedPayload for what is no JSON, NotNow when the server failed, or
         throttled, at every attempt.
         """
-        return await self._patiently("GET", path, parameters, None)
+        return await self._patiently("GET", path, parameters, None, attempts)
 
     async def post(self, path: str, body: JsonValue) -> JsonValue:
         """The JSON of a POST, which must be safe to repeat. Raises as `fetch` does."""
         return await self._patiently("POST", path, {}, msgspec.json.encode(body))
 
     async def _patiently(
-        self, method: str, path: str, parameters: Mapping[str, str], body: bytes | None
+        self,
+        method: str,
+        path: str,
+        parameters: Mapping[str, str],
+        body: bytes | None,
+        attempts: int | None = None,
     ) -> JsonValue:
         failure = NotNow("no attempt was made", None)
-        for attempt in range(self._attempts):
+        last = min(attempts or self._attempts, self._attempts)
+        for attempt in range(1, last + 1):
             await self._rest()
             try:
                 return await self._once(method, path, parameters, body)
             except _Again as again:
+                what = f"Langfuse {again.why} at {self.base_url}{path}"
                 failure = NotNow(
-                    f"Langfuse {again.why} at {path}, {attempt + 1} times in a row",
-                    again.after_s,
-                    too_much=again.too_much,
+                    f"{what}, {attempt} times in a row", again.after_s, too_much=again.too_much
                 )
-                if attempt + 1 < self._attempts:
-                    await self._wait(again.after_s or BACKOFF_S * 2**attempt)
+                if attempt < last:
+                    wait_s = again.after_s or BACKOFF_S * 2 ** (attempt - 1)
+                    if attempt == 1 or wait_s >= _LONG_S:
+                        told = f"attempt {attempt} of {last}, asking again in {wait_s:.0f} s"
+                        self._notice(f"{what}: {told}")
+                    await self._wait(wait_s)
         raise failure
 
     async def _once(
@@ -154,9 +174,16 @@ class LangfuseClient:
         except (aiohttp.ClientError, OSError) as error:
             self._count("failed:connection")
             raise _Again(f"could not be reached ({type(error).__name__})") from error
-        if len(body) <= _LARGE_BYTES:
-            return _decoded(body)
-        return await asyncio.to_thread(_decoded, body)
+        try:
+            if len(body) <= _LARGE_BYTES:
+                return _decoded(body)
+            return await asyncio.to_thread(_decoded, body)
+        except MalformedPayload as error:
+            what = "a web page" if body.lstrip()[:1] == b"<" else "what is no JSON"
+            raise MalformedPayload(
+                f"{self.base_url}{path} answered with {what}: it is no Langfuse API, or something "
+                "stands before it; the operator must check the address"
+            ) from error
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -186,20 +213,20 @@ class LangfuseClient:
             after_s = self._asked_to_wait(answer.headers)
             raise _Again(f"answered {status}", after_s, too_much=status in _GAVE_UP)
         if status == 404:
-            raise NotThere(f"Langfuse has no {path}")
+            raise NotThere(f"Langfuse has no {self.base_url}{path}")
         if status in (401, 403):
             raise RefusedRequest(
-                f"Langfuse answered {status} at {path}: the keys are wrong or lack the right; "
+                f"Langfuse answered {status} at {self.base_url}{path}: the keys are wrong or lack the right; "
                 "the operator must mend them",
                 status,
             )
         if status // 100 == 3:
             raise RefusedRequest(
-                f"Langfuse answered {status} at {path}: redirects are not followed; the operator "
-                "must configure the address that it leads to",
+                f"Langfuse answered {status} at {self.base_url}{path}: redirects are not followed; "
+                "the operator must configure the address that it leads to",
                 status,
             )
-        raise RefusedRequest(f"Langfuse answered {status} at {path}", status)
+        raise RefusedRequest(f"Langfuse answered {status} at {self.base_url}{path}", status)
 
     async def _read(self, answer: aiohttp.ClientResponse) -> bytes:
         pieces: list[bytes] = []

@@ -11,7 +11,7 @@ from adapters.langfuse.address import BASE_URL, HOST, keys_from
 from adapters.langfuse.backfill import Progress, backfill
 from adapters.langfuse.blob import BlobExport
 from adapters.langfuse.blob_receiver import INTERVAL_S, LangfuseBlobReceiver
-from adapters.langfuse.client import Clock, LangfuseClient, Sleeper
+from adapters.langfuse.client import Clock, LangfuseClient, Notice, Sleeper
 from adapters.langfuse.labels import HumanLabel, human_labels
 from adapters.langfuse.poller import Keep, LangfusePoller, PollTimes
 from adapters.langfuse.score_sink import LangfuseScoreSink
@@ -150,11 +150,15 @@ async def read_past(
     *,
     clock: Clock,
     progress: Callable[[Progress], None] = lambda _: None,
+    notice: Notice = lambda _: None,
     insecure: bool = False,
     **options: Any,
 ) -> Progress:
-    """A backfill with a client of its own; `options` are those of `backfill`."""
-    found = client(url, variables, clock=clock, insecure=insecure)
+    """A backfill with a client of its own; `options` are those of `backfill`.
+
+    `notice` is told what a person who waits should know, see LangfuseClient.
+    """
+    found = client(url, variables, clock=clock, insecure=insecure, notice=notice)
     try:
         return await backfill(found, accept, start, end, progress=progress, **options)
     finally:

@@ -25,6 +25,7 @@ SMALLEST_WINDOW_NS: Final = 1_000_000_000
 _BEST_EFFORT: Final = "trace_context"
 _HEAVY: Final = frozenset({"io", "metadata"})
 _PAGES: Final = 100_000
+_ATTEMPTS_NARROWED: Final = 2
 _MS: Final = 1_000_000
 
 
@@ -56,6 +57,7 @@ class PageReader:
         self._environment = environment
         self._expanded = ",".join(dict.fromkeys((*EXPANDED, *expanded)))
         self._groups: tuple[str, ...] = GROUPS
+        self._attempts: int | None = None
         self._whole: dict[bytes, bytes] = {}
         """Traces that were read with all their observations ended, by the former interface."""
         self.legacy = False
@@ -69,6 +71,7 @@ class PageReader:
         NotThere when the operator must act. What was yielded before stands.
         """
         pending = [(start_ns, end_ns)]
+        self._attempts = None
         while pending:
             start, end = pending.pop()
             try:
@@ -81,6 +84,8 @@ class PageReader:
                 if not narrower or end - start <= SMALLEST_WINDOW_NS:
                     raise
                 self._count("windows_halved")
+                # The whole patience was spent once; a broken server should be told of soon.
+                self._attempts = _ATTEMPTS_NARROWED
                 middle = start + (end - start) // 2 // _MS * _MS
                 pending += [(middle, end), (start, middle)]
 
@@ -116,7 +121,7 @@ class PageReader:
                 limit = max(1, limit // 8)
                 continue
             limit, light = self._limit, False
-            yield Page([(row, NO_TRACE) for row in _rows(answer)])
+            yield Page([(row, NO_TRACE) for row in self._rows(answer, OBSERVATIONS)])
             cursor = _cursor(answer)
             if cursor is None:
                 return
@@ -141,14 +146,17 @@ class PageReader:
         if cursor is not None:
             parameters["cursor"] = cursor
         try:
-            return await self._client.fetch(OBSERVATIONS, parameters)
+            return await self._fetch(OBSERVATIONS, parameters)
         except RefusedRequest as error:
             if error.status != 400 or _BEST_EFFORT not in self._groups:
                 raise
         # A server that does not know the newest group knows the others.
         self._groups = tuple(group for group in self._groups if group != _BEST_EFFORT)
         parameters["fields"] = self._fields(light=light)
-        return await self._client.fetch(OBSERVATIONS, parameters)
+        return await self._fetch(OBSERVATIONS, parameters)
+
+    async def _fetch(self, path: str, parameters: dict[str, str]) -> JsonValue:
+        return await self._client.fetch(path, parameters, attempts=self._attempts)
 
     def _fields(self, *, light: bool) -> str:
         return ",".join(group for group in self._groups if not light or group not in _HEAVY)
@@ -166,8 +174,8 @@ class PageReader:
             }
             if self._environment is not None:
                 parameters["environment"] = self._environment
-            answer = await self._client.fetch(TRACES, parameters)
-            rows = _rows(answer)
+            answer = await self._fetch(TRACES, parameters)
+            rows = self._rows(answer, TRACES)
             for row in rows:
                 key, digest = _listed(row)
                 if self._whole.get(key) == digest:
@@ -187,14 +195,16 @@ class PageReader:
         if not isinstance(name, str) or not name:
             return None
         try:
-            whole = await self._client.fetch(f"{TRACES}/{quote(name, safe='')}", {})
+            whole = await self._fetch(f"{TRACES}/{quote(name, safe='')}", {})
         except NotThere:
             return None
         except PayloadTooLarge:
             self._count("without_io")
             return None
         if not isinstance(whole, Mapping) or not isinstance(whole.get("observations"), list):
-            raise MalformedPayload("an answer of Langfuse holds no observations")
+            raise MalformedPayload(
+                f"an answer of {self._client.base_url}{TRACES} holds no observations"
+            )
         trace = trace_of(whole)
         return Page([(observation, trace) for observation in whole["observations"]])
 
@@ -208,6 +218,15 @@ class PageReader:
             if len(self._whole) > REMEMBERED:
                 self._whole = dict(list(self._whole.items())[REMEMBERED // 2 :])
 
+    def _rows(self, answer: JsonValue, path: str) -> list[JsonValue]:
+        rows = answer.get("data") if isinstance(answer, Mapping) else None
+        if not isinstance(rows, list):
+            raise MalformedPayload(
+                f"an answer of {self._client.base_url}{path} holds no list `data`; the operator "
+                "must check that the address is a Langfuse server's"
+            )
+        return rows
+
     def _count(self, what: str) -> None:
         self.counters[what] = self.counters.get(what, 0) + 1
 
@@ -216,13 +235,6 @@ def iso(moment_ns: int) -> str:
     """The moment as Langfuse writes it, in milliseconds."""
     moment = datetime.fromtimestamp(moment_ns // 1_000_000_000, UTC)
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment_ns // _MS % 1_000:03d}Z"
-
-
-def _rows(answer: JsonValue) -> list[JsonValue]:
-    rows = answer.get("data") if isinstance(answer, Mapping) else None
-    if not isinstance(rows, list):
-        raise MalformedPayload("an answer of Langfuse holds no list `data`")
-    return rows
 
 
 def _meta(answer: Any) -> Mapping[str, Any]:

@@ -27,7 +27,9 @@ class Progress(Protocol):
     """Share of the time range, 0 to 1."""
 
 
-Read = Callable[[Accept, Callable[[Progress], None]], Awaitable[None]]
+Notice = Callable[[str], None]
+Read = Callable[[Accept, Callable[[Progress], None], Notice], Awaitable[None]]
+"""Hands spans on and tells its progress and, in words for a person, what it waits for."""
 
 
 def moment(text: str) -> datetime:
@@ -64,9 +66,14 @@ async def backfill(
     with tqdm(total=100, unit="%", disable=None, file=sys.stderr, leave=False) as bar:
 
         def move(progress: Progress) -> None:
+            bar.set_postfix_str("")
             bar.update(progress.done * 100 - bar.n)
 
-        await read(accept, move)
+        def wait(text: str) -> None:
+            bar.set_postfix_str("waiting for the server")
+            tqdm.write(f"agent-monitor: {text}", file=sys.stderr)
+
+        await read(accept, move, wait)
     now = time.time()
     engine.flush(now)
     for _, report in engine.commit(now):
