@@ -29,7 +29,7 @@ from monitor.references.documents import decoded
 from monitor.references.golden import GoldenStore, parse_golden
 from monitor.references.tools_file import parse_tools
 from monitor.roles.files import lines, read
-from monitor.roles.redaction_key import service_key, shown_key
+from monitor.roles.redaction_key import service_key, shown_key, tried_key
 from monitor.scoring.composition import composition_rule
 from monitor.scoring.thresholds import Thresholds
 from monitor.verdict import Report
@@ -101,6 +101,13 @@ def replay_redaction(settings: Settings) -> Redaction | None:
 def shown_redaction(settings: Settings) -> Redaction | None:
     """Redaction for what is only shown: the same on every machine."""
     return _redaction(settings.redaction, lambda: shown_key(os.environ))
+
+
+def tried_redaction(settings: Settings) -> Redaction | None:
+    """What `service_redaction` gives, or raises, without making a key."""
+    chosen = settings.redaction
+    beside = settings.ledger.path.with_name(f"{settings.ledger.path.name}.key")
+    return _redaction(chosen, lambda: tried_key(os.environ, chosen.key_file, beside))
 
 
 def _redaction(chosen: RedactionSettings, key: Callable[[], bytes]) -> Redaction | None:

@@ -178,6 +178,11 @@ def test_replaying_a_file_of_another_kind_says_so(tmp_path, capsys):
         ('[ledger]\npath = "/nonexist/ledger.sqlite3"\n', "there is no folder /nonexist"),
         ('[ledger]\npath = "."\n', "is a folder"),
         ("[conversation]\nidle_s = inf\n", "`conversation.idle_s`"),
+        ('[otlp]\ntoken = " "\n', "`token`: a token is"),
+        ('[otlp]\ntoken = ""\n', "`token`: a token is"),
+        ('[forward]\nurl = "https://x.example.com"\nheaders = {a = "b\\n"}\n', "cannot be sent"),
+        ('[forward]\nurl = "https://x.example.com"\nca_file = "no.pem"\n', "`forward.ca_file`"),
+        ('[redaction]\nkey_file = "/nonexist/a.key"\n', "cannot be created"),
     ],
 )
 def test_check_refuses_what_run_would_refuse(tmp_path, capsys, text, message):
@@ -202,6 +207,14 @@ def test_check_builds_what_run_would_build(tmp_path, capsys, monkeypatch, text, 
     config.write_text(text)
     assert main(["check", str(config)]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_check_refuses_a_redaction_key_that_is_too_short(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("AGENT_MONITOR_REDACTION_KEY", "7 bytes")
+    config = tmp_path / "settings.toml"
+    config.write_text("")
+    assert main(["check", str(config)]) == 2
+    assert "AGENT_MONITOR_REDACTION_KEY: the redaction key has 7 bytes" in capsys.readouterr().err
 
 
 def test_replay_reads_log_events_beside_their_spans(tmp_path, shared_data):

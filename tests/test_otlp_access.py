@@ -327,3 +327,10 @@ async def test_a_certificate_that_cannot_be_used_is_named(kind: str, tmp_path: P
 
 def test_the_token_is_not_shown_with_the_settings() -> None:
     assert TOKEN not in repr(Access(token=TOKEN))
+
+
+@pytest.mark.parametrize("token", ["", " ", "\t", " token", "token\n", "tokén"])
+def test_a_token_that_no_sender_could_show_is_refused(token: str) -> None:
+    for receiver in (OtlpHttpReceiver, OtlpGrpcReceiver):
+        with pytest.raises(ConfigurationError, match="`token`: a token is"):
+            receiver("127.0.0.1:0", access=Access(token=token))

@@ -45,15 +45,17 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
 def access_of(given: Access | Mapping[str, object] | None) -> Access:
     """The settings from a mapping of their names.
 
-    Raises ConfigurationError for settings that cannot work together, or unknown ones.
+    Raises ConfigurationError for settings that cannot work together, unknown ones, and a token
+    that no sender could show.
     """
-    if isinstance(given, Access):
-        access = given
-    else:
+    access = given if isinstance(given, Access) else None
+    if access is None:
         try:
             access = Access(**dict(given or {}))  # type: ignore[arg-type]
         except TypeError as error:
             raise ConfigurationError(f"access to the receiver: {error}") from None
+    if access.token is not None:
+        _checked(access.token, "token")
     if (access.tls_cert_file is None) != (access.tls_key_file is None):
         raise ConfigurationError("`tls_cert_file` and `tls_key_file` need each other")
     if access.tls_client_ca_file and not access.tls_cert_file:
@@ -130,9 +132,11 @@ def _tokens_in(path: Path) -> tuple[bytes, ...]:
 
 
 def _checked(token: str, setting: str) -> bytes:
-    if not token or len(token) > _TOKEN_BYTES or not token.isascii() or not token.isprintable():
+    bare = token.strip() == token and token.isascii() and token.isprintable()
+    if not bare or not 1 <= len(token) <= _TOKEN_BYTES:
         raise ConfigurationError(
-            f"`{setting}`: a token is 1 to {_TOKEN_BYTES} printable ASCII characters"
+            f"`{setting}`: a token is 1 to {_TOKEN_BYTES} printable ASCII characters, with no "
+            "space before or after; the operator must mend it"
         )
     return token.encode()
 

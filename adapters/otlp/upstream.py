@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from typing import Final, NamedTuple
@@ -17,6 +18,8 @@ _ALWAYS: Final = ("content-type", "content-encoding")
 _NEVER: Final = frozenset(
     {"host", "content-length", "transfer-encoding", "connection", "expect", "te", "upgrade"}
 )
+_OURS: Final = _NEVER - {"host"}
+_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}")
 _AGAIN: Final = frozenset({408, 425, 429})
 _NEVER_AGAIN: Final = frozenset({501, 505})
 
@@ -44,7 +47,8 @@ class Upstream:
         """`url` is an OTLP base address, `langfuse_url` a Langfuse host; one of them is needed.
 
         `headers` are added to each request. `pass_headers` names what is kept of the sender's own;
-        a name may end in `*`. Addresses come from the configuration only.
+        a name may end in `*`. Addresses come from the configuration only. Raises ConfigurationError
+        for an address or a header that no request can carry.
         """
         if not url and not langfuse_url:
             raise ConfigurationError("`forward` needs `url` or `langfuse_url`")
@@ -54,7 +58,7 @@ class Upstream:
             langfuse = checked(langfuse_url, "forward.langfuse_url", insecure=insecure)
         self.langfuse = langfuse
         self._targets = _targets(otlp, langfuse)
-        self._added = {name.lower(): value for name, value in headers.items()}
+        self._added = _sendable(headers)
         names = [name.lower() for name in pass_headers]
         self._passed = frozenset(name for name in names if not name.endswith("*"))
         self._prefixes = tuple(name[:-1] for name in names if name.endswith("*"))
@@ -73,6 +77,27 @@ class Upstream:
             and not (name == "authorization" and is_bearer(value))
         }
         return found | self._added
+
+
+def _sendable(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers by lower-case name. An error names a header, never its value."""
+    for name, value in headers.items():
+        if not _NAME.fullmatch(name):
+            raise ConfigurationError(
+                f"`forward.headers`: {ascii(name[:64])} is no name of a header; the operator must "
+                "mend it"
+            )
+        if name.lower() in _OURS:
+            raise ConfigurationError(
+                f"`forward.headers`: `{name.lower()}` is the connection's own and cannot be set"
+            )
+        if not value.isascii() or not value.isprintable() or value.strip() != value:
+            raise ConfigurationError(
+                f"`forward.headers`: the value of `{name.lower()}` cannot be sent: a header is "
+                "one line of printable ASCII, with no space before or after (an unseen line break "
+                "at its end is common); the operator must mend it"
+            )
+    return {name.lower(): value for name, value in headers.items()}
 
 
 def _targets(otlp: str | None, langfuse: str | None) -> dict[str, str]:

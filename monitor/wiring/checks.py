@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 
-from monitor.chosen import (
-    evaluation,
-    shown_redaction,
-)
+from monitor.chosen import evaluation, tried_redaction
 from monitor.config import Settings
 from monitor.errors import Overloaded
 from monitor.hosted import hosted_receivers, score_sinks
 from monitor.ports import Decoded
 from monitor.roles.files import require_place
 from monitor.roles.pages import require_loopback, split_address
+from monitor.roles.service import Companion
 from monitor.wiring.decoders import trace_decoder
 from monitor.wiring.receivers import forwarder, otlp_receivers
 
@@ -31,8 +29,8 @@ def checked(settings: Settings) -> Iterator[str]:
         require_place(settings.sinks.jsonl, "sinks.jsonl")
     host, _ = split_address(settings.metrics.listen, "metrics.listen")
     require_loopback(host, "metrics.listen", insecure=settings.metrics.insecure)
-    shown_redaction(settings)
-    asyncio.run(_try_sources(settings))
+    tried_redaction(settings)
+    asyncio.run(_try_sources(settings, onward))
     for receiver, listen in zip(otlp_receivers(settings, onward), addresses, strict=False):
         yield f"receiver    {receiver.name} on {listen}"
     if onward:
@@ -45,7 +43,7 @@ def checked(settings: Settings) -> Iterator[str]:
     yield f"evaluator   {chosen.evaluator.version}"
 
 
-async def _try_sources(settings: Settings) -> None:
+async def _try_sources(settings: Settings, onward: Companion | None) -> None:
     """Build what reads and writes hosted backends, and listen for a moment as the service would.
 
     On free ports, since the real ones may be in use.
@@ -62,6 +60,9 @@ async def _try_sources(settings: Settings) -> None:
     for receiver in otlp_receivers(trial, None):
         await receiver.start(_refuse_all)
         await receiver.stop()
+    if onward:
+        await onward.start()
+        await onward.stop()
 
 
 async def _refuse_all(decoded: Decoded, payload_bytes: int) -> None:

@@ -64,7 +64,8 @@ def forwarder(settings: Settings) -> Companion | None:
 def _access(otlp: OtlpSettings) -> dict[str, Any]:
     names = ("insecure", "token_file", "tls_cert_file", "tls_key_file", "tls_client_ca_file")
     found: dict[str, Any] = {name: getattr(otlp, name) for name in names}
-    return found | {"token": otlp.token.get_secret_value() if otlp.token else None}
+    # An empty token is one that somebody forgot to fill in, and is refused.
+    return found | {"token": None if otlp.token is None else otlp.token.get_secret_value()}
 
 
 def edge_counts(parts: Iterable[CountingReceiver | Companion]) -> dict[str, int]:
