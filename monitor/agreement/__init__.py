@@ -1,0 +1,1 @@
+"""How far verdicts agree with what others said of the same turns: labelled sets and people."""
