@@ -96,7 +96,7 @@ def _table(parts: Sequence[Measured]) -> Iterator[str]:
 
 
 def _cells(figure: Figure) -> str:
-    low_high = "–" if figure.interval is None else "{:.3f} to {:.3f}".format(*figure.interval)
+    low_high = "-" if figure.interval is None else "{:.3f} to {:.3f}".format(*figure.interval)
     return f"{figure.value:.3f} | {low_high} | {figure.of} of {figure.over}"
 
 

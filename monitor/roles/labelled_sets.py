@@ -132,7 +132,9 @@ def _set_in(folder: Path) -> LabelledSet | None:
     return LabelledSet(
         folder.name,
         labels,
-        *(_file(folder, f"{name}.jsonl") for name in ("dialogs", "traces", "references")),
+        _file(folder, "dialogs.jsonl"),
+        _file(folder, "traces.jsonl"),
+        _file(folder, "references.jsonl"),
         _file(folder, "tools.json"),
     )
 
