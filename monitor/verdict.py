@@ -219,6 +219,9 @@ class Report(msgspec.Struct, frozen=True):
     """Only for reports made from dialog files."""
     input_tokens: int | None = None
     output_tokens: int | None = None
+    intent: int | None = None
+    """Cluster of the first query, a small number that means the same in every report; None: not
+    known. Only comparison between releases uses it."""
 
 
 class JudgeCase(msgspec.Struct, frozen=True):
