@@ -121,7 +121,9 @@ def test_totals_are_what_a_plain_reading_of_the_rules_gives(history: list[list[R
             roots = labels.count("root_fail")
             at_risk = roots + labels.count("pass")
             if at_risk:
-                one = Sums(1, roots, at_risk, roots**2, roots * at_risk, at_risk**2)
+                handed = labels.count("cascade_fail")
+                own = (roots, at_risk, roots**2, roots * at_risk, at_risk**2)
+                one = Sums(1, *own, handed, handed**2, roots * handed, at_risk * handed)
                 key = (r.release, r.chain_length)
                 statistics[key] = statistics.get(key, Sums()).plus(one)
         sums.update((r.release, r.chain_length) for r in closed[:1])

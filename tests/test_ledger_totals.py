@@ -87,12 +87,12 @@ def test_each_turn_is_counted_by_its_verdict_reason_and_basis(db: Database) -> N
     }
 
 
-def test_statistics_hold_the_six_sums_by_release_and_chain(db: Database) -> None:
+def test_statistics_hold_the_sums_by_release_and_chain(db: Database) -> None:
     found = fold(
         db,
         Ledger(db),
         [
-            report("one", passed("1"), root("2"), inherited("3")),  # r 1, a 2
+            report("one", passed("1"), root("2"), inherited("3")),  # r 1, a 2, c 1
             report("two", passed("1"), passed("2"), passed("3")),  # r 0, a 3
             report("three", root("1"), root("2"), chain="2"),  # r 2, a 2
             report("four", unscored("1")),  # no evidence
@@ -101,7 +101,7 @@ def test_statistics_hold_the_six_sums_by_release_and_chain(db: Database) -> None
     )
 
     assert sums(found) == {
-        (A, "1"): Sums(n=2, r=1, a=5, rr=1, ra=2, aa=13),
+        (A, "1"): Sums(n=2, r=1, a=5, rr=1, ra=2, aa=13, c=1, cc=1, rc=1, ac=2),
         (A, "2"): Sums(n=1, r=2, a=2, rr=4, ra=4, aa=4),
         (B, "1"): Sums(n=1, r=0, a=1, rr=0, ra=0, aa=1),
     }

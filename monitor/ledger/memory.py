@@ -15,15 +15,15 @@ PRUNE_ROWS: Final = 5000
 
 _KEY_BYTES: Final = 16
 _FIND: Final = (
-    "SELECT revision, started_s, counted, stratum, r, a, turns FROM conversations WHERE key = ?"
+    "SELECT revision, started_s, counted, stratum, r, a, c, turns FROM conversations WHERE key = ?"
 )
 _FIND_TOMBSTONE: Final = (
-    "SELECT revision, started_s, 1, NULL, 0, 0, NULL FROM tombstones WHERE key = ?"
+    "SELECT revision, started_s, 1, NULL, 0, 0, 0, NULL FROM tombstones WHERE key = ?"
 )
 _KEEP: Final = (
     "INSERT OR REPLACE INTO conversations"
-    " (key, revision, started_s, counted, stratum, r, a, stamped_s, turns)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)"
+    " (key, revision, started_s, counted, stratum, r, a, c, stamped_s, turns)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, ?)"
 )
 _STAMP: Final = "UPDATE conversations SET stamped_s = ? WHERE stamped_s IS NULL"
 _BURY: Final = (
@@ -56,6 +56,7 @@ class Memory:
     """Where its roots and at-risk turns stand in the statistics."""
     roots: int = 0
     at_risk: int = 0
+    inherited: int = 0
     turns: dict[str, int] | None = field(default_factory=dict)
     """Newest verdict by turn id; None: a tombstone, too old to be corrected."""
 
@@ -77,8 +78,8 @@ class Memories(Participant):
         rows = self._db.rows(_FIND, (key,)) or self._db.rows(_FIND_TOMBSTONE, (key,))
         if not rows:
             return None
-        revision, started_s, counted, stratum, roots, at_risk, turns = rows[0]
-        return Memory(revision, started_s, bool(counted), stratum, roots, at_risk, _turns(turns))
+        revision, started_s, counted, stratum, *failed, turns = rows[0]
+        return Memory(revision, started_s, bool(counted), stratum, *failed, _turns(turns))
 
     def keep(self, conversation_id: str, memory: Memory) -> None:
         """Remember, from the open transaction's commit on."""
@@ -105,9 +106,9 @@ class Memories(Participant):
             self._db.executemany(
                 _KEEP,
                 [
-                    (key, m.revision, m.started_s, m.counted, m.stratum, m.roots, m.at_risk, turns)
+                    (key, m.revision, m.started_s, m.counted, m.stratum, *failed, _ENCODE(m.turns))
                     for key, m in self._kept.items()
-                    for turns in (_ENCODE(m.turns),)
+                    for failed in ((m.roots, m.at_risk, m.inherited),)
                 ],
             )
 

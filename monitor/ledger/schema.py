@@ -77,5 +77,33 @@ _FIRST: Final = (
     "CREATE TABLE sinks (name TEXT PRIMARY KEY, delivered INTEGER NOT NULL) WITHOUT ROWID",
 )
 
-MIGRATIONS: Final = (_FIRST,)
+_SECOND: Final = (
+    # Strata by what the user wants too, and inherited failures beside the roots.
+    """CREATE TABLE strata_by_intent (
+        stratum INTEGER PRIMARY KEY,
+        slot INTEGER NOT NULL,
+        evaluator TEXT NOT NULL,
+        chain INTEGER NOT NULL,
+        intent INTEGER NOT NULL,
+        n INTEGER NOT NULL DEFAULT 0,
+        r INTEGER NOT NULL DEFAULT 0,
+        a INTEGER NOT NULL DEFAULT 0,
+        rr INTEGER NOT NULL DEFAULT 0,
+        ra INTEGER NOT NULL DEFAULT 0,
+        aa INTEGER NOT NULL DEFAULT 0,
+        c INTEGER NOT NULL DEFAULT 0,
+        cc INTEGER NOT NULL DEFAULT 0,
+        rc INTEGER NOT NULL DEFAULT 0,
+        ac INTEGER NOT NULL DEFAULT 0,
+        UNIQUE (slot, evaluator, chain, intent))""",
+    """INSERT INTO strata_by_intent (stratum, slot, evaluator, chain, intent, n, r, a, rr, ra, aa)
+        SELECT stratum, slot, evaluator, chain, -1, n, r, a, rr, ra, aa FROM strata""",
+    "DROP TABLE strata",
+    "ALTER TABLE strata_by_intent RENAME TO strata",
+    "ALTER TABLE conversations ADD COLUMN c INTEGER NOT NULL DEFAULT 0",
+    # What the detectors know, in their own encoding.
+    "CREATE TABLE detectors (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
+)
+
+MIGRATIONS: Final = (_FIRST, _SECOND)
 """Statements by schema version, from 1; a released entry never changes."""

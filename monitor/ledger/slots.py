@@ -67,6 +67,10 @@ class ReleaseSlots(Participant):
             found.changed = True
         return found.slot
 
+    def name(self, slot: int) -> str:
+        """The release of a slot, as a label; `other` where it has none."""
+        return next((name for name, each in self._slots.items() if each.slot == slot), OTHER)
+
     def tick(self, now: float) -> None:
         """Note who was seen since the last call, and retire who was silent for too long."""
         self._now = now

@@ -24,12 +24,14 @@ class Release(NamedTuple):
 
 
 class Stratum(NamedTuple):
-    """The statistics of one release, evaluator version and chain length."""
+    """The statistics of one release, evaluator version, chain length and intent."""
 
     release: str
     evaluator: str
     chain: Chain
     sums: Sums
+    intent: int = -1
+    """-1: not known."""
 
 
 class Totals(msgspec.Struct, frozen=True):
@@ -101,12 +103,12 @@ def _counters(view: Reader, names: dict[str, str]) -> dict[str, dict[Labels, int
 
 def _strata(view: Reader, names: dict[int, str]) -> tuple[Stratum, ...]:
     rows = view.rows(
-        "SELECT slot, evaluator, chain, n, r, a, rr, ra, aa FROM strata"
-        " ORDER BY slot, evaluator, chain"
+        f"SELECT slot, evaluator, chain, intent, {', '.join(Sums._fields)} FROM strata"  # noqa: S608  our own names
+        " ORDER BY slot, evaluator, chain, intent"
     )
     return tuple(
-        Stratum(names.get(slot, OTHER), evaluator, CHAINS[chain], Sums(*sums))
-        for slot, evaluator, chain, *sums in rows
+        Stratum(names.get(slot, OTHER), evaluator, CHAINS[chain], Sums(*sums), intent)
+        for slot, evaluator, chain, intent, *sums in rows
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -13,8 +13,8 @@ from monitor.ledger.labels import OTHER, label_value
 from monitor.ledger.memory import Memories, Memory
 from monitor.ledger.slots import OTHER_SLOT, ReleaseSlots
 from monitor.ledger.snapshot import Totals, read_totals
-from monitor.ledger.statistics import Statistics
-from monitor.ledger.tally import PASS, ROOT, VERDICT_LABELS, WITHDRAWN, Tally, code_of
+from monitor.ledger.statistics import Place, Share, Statistics
+from monitor.ledger.tally import CASCADE, PASS, ROOT, VERDICT_LABELS, WITHDRAWN, Tally, code_of
 from monitor.verdict import CHAINS, Report
 
 _CHAIN_NO: Final = {chain: number for number, chain in enumerate(CHAINS)}
@@ -38,6 +38,22 @@ class LedgerLimits(msgspec.Struct, frozen=True):
     count_names: int = 64
     """Distinct names of span outcomes; more count as `other`."""
     prune_interval_s: float = 60.0
+
+
+class Folded(NamedTuple):
+    """What folding one report did to the statistics of closed conversations."""
+
+    report: Report
+    first: bool
+    """The conversation closed with this report; else a later revision moved its share."""
+    release: str
+    """As a label; `other` where it has no series of its own."""
+    was: Share
+    """What the conversation added before; its stratum is None when it added nothing."""
+    was_at: Place | None
+    was_release: str
+    now: Share
+    now_at: Place
 
 
 class Ledger(Participant):
@@ -70,11 +86,14 @@ class Ledger(Participant):
         self._load()
         db.join(self)
 
-    def fold(self, reports: Sequence[Report]) -> None:
-        """Count the reports; those of one conversation in the order of their revisions."""
+    def fold(self, reports: Sequence[Report]) -> list[Folded]:
+        """Count the reports, those of one conversation in the order of their revisions.
+
+        What this did to the statistics of closed conversations, in the same order.
+        """
         self._db.require_transaction()
-        for report in reports:
-            self._fold(report)
+        folded = [self._fold(report) for report in reports]
+        return [each for each in folded if each is not None]
 
     def declare(self, release: str, model: str | None = None) -> None:
         """Open the series of a release at zero, before its first report."""
@@ -163,16 +182,28 @@ class Ledger(Participant):
         kind, _, why = name.partition(":")
         return f"{kind}:{OTHER}" if why else OTHER
 
-    def _fold(self, report: Report) -> None:
+    def detectors(self) -> dict[str, bytes]:
+        """What the detectors kept, by key, in their own encoding."""
+        return dict(self._db.rows("SELECT key, value FROM detectors"))
+
+    def keep_detectors(self, changes: Mapping[str, bytes | None]) -> None:
+        """Keep what the detectors know together with the totals; None forgets a key."""
+        self._db.require_transaction()
+        kept = [(key, value) for key, value in changes.items() if value is not None]
+        gone = [(key,) for key, value in changes.items() if value is None]
+        self._db.executemany("INSERT OR REPLACE INTO detectors (key, value) VALUES (?, ?)", kept)
+        self._db.executemany("DELETE FROM detectors WHERE key = ?", gone)
+
+    def _fold(self, report: Report) -> Folded | None:
         memory = self._memories.find(report.conversation_id)
         if memory is not None:
             if _is_another_life(memory, report):
                 memory = None
             elif report.revision <= memory.revision:
-                return
+                return None
             elif memory.turns is None:
                 self._counters.add("counts", (self._bounded("reports:expired"),))
-                return
+                return None
         memory = memory or Memory(revision=report.revision)
         memory.revision = report.revision
         memory.started_s = _later(memory.started_s, report.started_s)
@@ -180,9 +211,9 @@ class Ledger(Participant):
         if slot == OTHER_SLOT and report.release != OTHER:
             self._counters.add("overflow", ("release",))
         self._fold_turns(memory, report, str(slot))
-        if report.closed:
-            self._fold_closed(memory, report, slot)
+        folded = self._fold_closed(memory, report, slot) if report.closed else None
         self._memories.keep(report.conversation_id, memory)
+        return folded
 
     def _fold_turns(self, memory: Memory, report: Report, slot: str) -> None:
         before = memory.turns or {}
@@ -207,19 +238,28 @@ class Ledger(Participant):
     def _correct(self, known: int, code: int) -> None:
         self._counters.add("corrections", (VERDICT_LABELS[known], VERDICT_LABELS[code]))
 
-    def _fold_closed(self, memory: Memory, report: Report, slot: int) -> None:
-        verdicts = list((memory.turns or {}).values())
-        roots = verdicts.count(ROOT)
-        at_risk = roots + verdicts.count(PASS)
-        chain_no = _CHAIN_NO[report.chain_length]
-        stratum = self._statistics.stratum(slot, report.evaluator, chain_no)
-        self._statistics.move(
-            (memory.stratum, memory.roots, memory.at_risk), (stratum, roots, at_risk)
+    def _fold_closed(self, memory: Memory, report: Report, slot: int) -> Folded:
+        codes = list((memory.turns or {}).values())
+        roots = codes.count(ROOT)
+        intent = -1 if report.intent is None else report.intent
+        place = Place(slot, report.evaluator, _CHAIN_NO[report.chain_length], intent)
+        was = Share(memory.stratum, memory.roots, memory.at_risk, memory.inherited)
+        now = Share(
+            self._statistics.stratum(place), roots, roots + codes.count(PASS), codes.count(CASCADE)
         )
-        memory.stratum, memory.roots, memory.at_risk = stratum, roots, at_risk
-        if not memory.counted:
+        self._statistics.move(was, now)
+        first = not memory.counted
+        if first:
             memory.counted = True
             self._tally.count_closed(report, str(slot))
+        was_at = None if was.stratum is None else self._was_at(was.stratum, now, place)
+        memory.stratum, memory.roots, memory.at_risk, memory.inherited = now
+        name = self._slots.name
+        was_release = OTHER if was_at is None else name(was_at.slot)
+        return Folded(report, first, name(slot), was, was_at, was_release, now, place)
+
+    def _was_at(self, stratum: int, now: Share, place: Place) -> Place | None:
+        return place if stratum == now.stratum else self._statistics.place(stratum)
 
 
 def _later(one: float | None, other: float | None) -> float | None:
