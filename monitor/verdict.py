@@ -36,7 +36,20 @@ SUB_METRIC_OF: Final[dict[Reason, SubMetric]] = {
 Basis: TypeAlias = Literal["gold", "contract", "evidence", "judge"]
 BASES: Final[tuple[Basis, ...]] = get_args(Basis)
 Outcome: TypeAlias = Literal["pass", "fail", "unscored"]
-Detail: TypeAlias = Literal["omitted", "uninvited", "replaced", "result_differs", "unknown_tool"]
+Detail: TypeAlias = Literal[
+    "omitted",
+    "uninvited",
+    "replaced",
+    "result_differs",
+    "unknown_tool",
+    "invented",
+    "contradicted",
+    "unanswered",
+    "repeated",
+    "users_choice",
+]
+"""Of the evidence: a value from nowhere, one that the tool results deny, a question left open, a
+refused call made again. `users_choice`: what the user asked for, so that no turn is its root."""
 UnscoredWhy: TypeAlias = Literal[
     "no_reference", "content_missing", "truncated", "no_reply", "unsure", "not_text"
 ]
