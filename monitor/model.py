@@ -128,6 +128,10 @@ class AgentSpan(msgspec.Struct, frozen=True, array_like=True, gc=False):
     id_remark: IdRemark | None = None
     """`resource`: the conversation id is that of the whole process, and gives way to any span's.
     Else why the id that the source gave is refused, and `conversation_id` is None."""
+    user_id: str | None = None
+    """Whose conversation it is, redacted. Tells equal words apart; never a label."""
+    service: str | None = None
+    """The process's `service.name`, behind its namespace and a slash where it has one."""
 
 
 class ActionTurn(msgspec.Struct, frozen=True, array_like=True, tag="action", gc=False):

@@ -329,9 +329,8 @@ async def test_every_sample_is_read_from_an_export_as_from_its_file(
 ) -> None:
     for number, (name, document) in enumerate(documents(shared_data).items()):
         rows = [exported(item) for item in document["observations"]]
-        trace = exported(
-            {key: document["trace"].get(key) for key in ("id", "sessionId", "release", "metadata")}
-        )
+        told = ("id", "sessionId", "userId", "release", "metadata")
+        trace = exported({key: document["trace"].get(key) for key in told})
         end = END + timedelta(hours=number)
         table = "observations"
         put_run(

@@ -31,9 +31,13 @@ from adapters.vocabularies.failures import is_control_flow
 from adapters.vocabularies.genai import INPUT_TOKENS, OUTPUT_TOKENS
 from adapters.vocabularies.identity import (
     CONVERSATION_KEYS,
+    METADATA_USERS,
     RELEASE_KEYS,
+    USER_KEYS,
     conversation_id,
     release,
+    service,
+    user_id,
 )
 from adapters.vocabularies.registry import VOCABULARIES
 from monitor.model import (
@@ -132,6 +136,8 @@ class ObservationReader:
         session, declared = seen.session_id or trace.session_id, seen.release or trace.release
         if session is not None:
             named["langfuse.session.id"] = session
+        if user := seen.user_id or trace.user_id:
+            named["user.id"] = user
         if declared is not None:
             named["langfuse.release"] = declared
         told = identity.named(named, self._conversation_keys)
@@ -150,6 +156,8 @@ class ObservationReader:
             expected=_expected(named.get(EXPECTED)),
             scope=marks.scope[:_NAME_CHARACTERS],
             id_remark=told.refused,
+            user_id=user_id(named, (*USER_KEYS, *METADATA_USERS)),
+            service=service(marks.resource),
         )
 
     def _told(self, seen: Observation, marks: _Marks, bare: AgentSpan) -> AgentSpan | None:
@@ -172,9 +180,9 @@ def carrier_of(trace: TraceRow, trace_id: str) -> AgentSpan | None:
 
     None when it says nothing. It stands below a root that never comes, so that it is none itself.
     """
-    if trace.session_id is None and trace.release is None:
+    if trace.session_id is None and trace.release is None and trace.user_id is None:
         return None
-    named = {"langfuse.session.id": trace.session_id}
+    named = {"langfuse.session.id": trace.session_id, "user.id": trace.user_id}
     return AgentSpan(
         trace_id_of(trace_id),
         span_id_of(f"{trace_id}:trace"),
@@ -183,6 +191,7 @@ def carrier_of(trace: TraceRow, trace_id: str) -> AgentSpan | None:
         conversation_id=conversation_id(named, CONVERSATION_KEYS),
         release=trace.release,
         vocabulary=VOCABULARY,
+        user_id=user_id(named),
     )
 
 

@@ -31,6 +31,7 @@ class TraceRow(msgspec.Struct, frozen=True, kw_only=True):
     """What a trace says for all its observations, where it is told apart from them."""
 
     session_id: str | None = None
+    user_id: str | None = None
     release: str | None = None
     metadata: dict[str, JsonValue] = {}
 
@@ -56,6 +57,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     level: str = "DEFAULT"
     status_message: str = ""
     session_id: str | None = None
+    user_id: str | None = None
     release: str | None = None
     is_root: bool | None = None
     tool_definitions: JsonValue = None
@@ -92,6 +94,7 @@ def observation_of(row: JsonValue) -> Observation:
         level=(_text(told("level")) or "DEFAULT").upper(),
         status_message=_text(told("statusMessage")) or "",
         session_id=_text(told("sessionId")),
+        user_id=_text(told("userId")),
         release=_text(told("release")),
         is_root=is_root if type(is_root) is bool else None,
         tool_definitions=told("toolDefinitions"),
@@ -106,6 +109,7 @@ def trace_of(row: JsonValue) -> TraceRow:
     row = _in_camel_case(row)
     return TraceRow(
         session_id=_text(row.get("sessionId")),
+        user_id=_text(row.get("userId")),
         release=_text(row.get("release")),
         metadata=object_of(row.get("metadata")),
     )
@@ -137,7 +141,7 @@ _SNAKE: Final = {
     for name in (
         *("traceId", "parentObservationId", "startTime", "endTime", "providedModelName"),
         *("statusMessage", "sessionId", "isRootObservation", "toolDefinitions", "toolCalls"),
-        *("toolCallNames", "usageDetails"),
+        *("toolCallNames", "usageDetails", "userId"),
     )
 }
 

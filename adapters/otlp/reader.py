@@ -14,9 +14,13 @@ from adapters.vocabularies.identity import (
     RELEASE_KEYS,
     RESPONSE_ID,
     SERVICE_NAME,
+    SERVICE_NAMESPACE,
+    USER_KEYS,
     conversation_id,
     named,
     release,
+    service,
+    user_id,
 )
 from adapters.vocabularies.registry import VOCABULARIES
 from monitor.model import AgentSpan, IdRemark, JsonValue
@@ -33,6 +37,10 @@ class Origin(NamedTuple):
     conversation_id: str | None
     release: str | None
     service: str | None = None
+    """The bare name, which some pass for a conversation."""
+    user_id: str | None = None
+    whole_service: str | None = None
+    """The name behind its namespace."""
 
 
 class SpanReader:
@@ -49,7 +57,7 @@ class SpanReader:
         self._conversation_keys = _with_first(conversation_attribute, CONVERSATION_KEYS)
         self._release_keys = _with_first(release_attribute, RELEASE_KEYS)
         names = {EXPECTED, RESPONSE_ID, SERVICE_NAME, *FAILURE_KEYS, *extra}
-        names.update(self._conversation_keys, self._release_keys)
+        names.update(self._conversation_keys, self._release_keys, USER_KEYS)
         for vocabulary in self._vocabularies:
             names.update(vocabulary.keys)
         self.keys = frozenset(name for name in names if not name.endswith("."))
@@ -60,7 +68,8 @@ class SpanReader:
         """Names that are known to matter by now; it grows to a limit."""
         self.unwanted: set[str] = set()
         """Names that are known not to; it grows to a limit."""
-        self.origin_keys = frozenset((*self._conversation_keys, *self._release_keys, SERVICE_NAME))
+        told = (*self._conversation_keys, *self._release_keys, *USER_KEYS)
+        self.origin_keys = frozenset((*told, SERVICE_NAME, SERVICE_NAMESPACE))
         """The resource attributes that matter."""
 
     def origin(self, resource: Mapping[str, JsonValue], scope: str) -> Origin:
@@ -70,6 +79,8 @@ class SpanReader:
             conversation_id(resource, self._conversation_keys),
             release(resource, self._release_keys),
             _text(resource.get(SERVICE_NAME)),
+            user_id(resource),
+            service(resource),
         )
 
     def read(
@@ -113,6 +124,8 @@ class SpanReader:
             scope=origin.scope,
             response_id=_text(attributes.get(RESPONSE_ID)),
             id_remark=remark,
+            user_id=user_id(attributes) or origin.user_id,
+            service=origin.whole_service,
         )
         for position, vocabulary in enumerate(self._vocabularies, 1):
             found = vocabulary.read(attributes, events, span)

@@ -19,7 +19,7 @@ from monitor.model import AgentSpan, JsonValue, Message, ToolCall, ToolDefinitio
 
 T = TypeVar("T")
 
-_TEXTS: Final = ("name", "agent", "release", "model", "system", "error_type", "scope")
+_TEXTS: Final = ("name", "agent", "release", "model", "system", "error_type", "scope", "service")
 _IDS: Final = frozenset({"conversation_id", "dialog_id"})
 _VALUES: Final = frozenset({"args", "arguments", "result", "variants"})
 KEYS_REMEMBERED: Final = 4096
@@ -84,6 +84,7 @@ class Redactor:
         self._fields: tuple[tuple[str, Callable[[Any], Any]], ...] = (
             ("conversation_id", self.name),
             ("response_id", self.name),
+            ("user_id", self.name),
             *((name, self.text) for name in _TEXTS),
             ("messages_in", self._messages),
             ("messages_out", self._messages),

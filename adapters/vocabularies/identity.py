@@ -24,6 +24,23 @@ CONVERSATION_KEYS: Final = (
     "mlflow.trace.session",
 )
 """The first present and acceptable one wins; a configured attribute goes before them."""
+USER_KEYS: Final = (
+    "user.id",
+    "langfuse.user.id",
+    "langfuse.trace.metadata.langfuse_user_id",
+    "langfuse.observation.metadata.langfuse_user_id",
+    "ai.telemetry.metadata.userId",
+    "enduser.id",
+    "enduser.pseudo.id",
+    "langwatch.user.id",
+    "traceloop.association.properties.user_id",
+    "traceloop.association.properties.userId",
+    "langsmith.metadata.user_id",
+    "mlflow.trace.user",
+)
+"""The first present and acceptable one wins; what names no conversation names no user."""
+METADATA_USERS: Final = ("user_id", "userId", "langfuse_user_id")
+"""The same among the entries of a metadata object."""
 RELEASE_KEYS: Final = ("langfuse.release", "service.version")
 RESPONSE_ID: Final = "gen_ai.response.id"
 _NOT_CONVERSATIONS: Final = frozenset(
@@ -53,6 +70,9 @@ _NOT_CONVERSATIONS: Final = frozenset(
 _RESPONSE_PREFIXES: Final = ("resp_", "chatcmpl-")
 _ID_CHARACTERS: Final = 256
 SERVICE_NAME: Final = "service.name"
+SERVICE_NAMESPACE: Final = "service.namespace"
+_NO_SERVICE: Final = "unknown_service"
+"""What SDKs write, with the program's name behind it, where nobody named the service."""
 
 
 class Named(NamedTuple):
@@ -112,6 +132,26 @@ def _named(value: str) -> Named:
     if value.lower() in _NOT_CONVERSATIONS:
         return Named(None, "constant")
     return Named(value)
+
+
+def user_id(attributes: Mapping[str, JsonValue], keys: tuple[str, ...] = USER_KEYS) -> str | None:
+    """The first acceptable user id among `keys`; None when there is none."""
+    for key in keys:
+        if key in attributes:
+            found = named(attributes, (key,)).conversation_id
+            if found is not None:
+                return found
+    return None
+
+
+def service(resource: Mapping[str, JsonValue]) -> str | None:
+    """The service that a resource names, behind its namespace; None when nobody named it."""
+    name, space = (
+        str(resource.get(key) or "").strip() for key in (SERVICE_NAME, SERVICE_NAMESPACE)
+    )
+    if not name or name.startswith(_NO_SERVICE):
+        return None
+    return f"{space}/{name}"[:_ID_CHARACTERS] if space else name[:_ID_CHARACTERS]
 
 
 def release(attributes: Mapping[str, JsonValue], keys: tuple[str, ...]) -> str | None:

@@ -9,7 +9,7 @@ import msgspec
 
 from adapters.shapes.payload import Given, Said, read_given, read_said
 from adapters.vocabularies import genai
-from adapters.vocabularies.identity import conversation_id
+from adapters.vocabularies.identity import METADATA_USERS, conversation_id, user_id
 from adapters.vocabularies.kept import (
     model_of,
     plain,
@@ -47,7 +47,7 @@ class LangWatch:
         """None for spans without any of its own names."""
         if self.marks.isdisjoint(attributes):
             return None
-        if METADATA in attributes and span.conversation_id is None:
+        if METADATA in attributes:
             span = _with_conversation(span, plain(attributes[METADATA]))
         kind = _KINDS.get(str(attributes.get(TYPE)).lower(), "other")
         given, said = _value(attributes.get(INPUT)), _value(attributes.get(OUTPUT))
@@ -76,11 +76,14 @@ class LangWatch:
 
 
 def _with_conversation(span: AgentSpan, metadata: JsonValue) -> AgentSpan:
-    """The conversation that the trace's metadata names."""
+    """The conversation and the user that the trace's metadata names."""
     if not isinstance(metadata, Mapping):
         return span
-    name = conversation_id(metadata, CONVERSATIONS)
-    return span if name is None else msgspec.structs.replace(span, conversation_id=name)
+    return msgspec.structs.replace(
+        span,
+        conversation_id=span.conversation_id or conversation_id(metadata, CONVERSATIONS),
+        user_id=span.user_id or user_id(metadata, METADATA_USERS),
+    )
 
 
 def _value(typed: JsonValue) -> JsonValue:

@@ -18,7 +18,7 @@ from adapters.vocabularies import genai, kept
 from adapters.vocabularies import openinference_messages as numbered
 from adapters.vocabularies import openinference_tools as tools
 from adapters.vocabularies.definitions import read_definitions
-from adapters.vocabularies.identity import conversation_id
+from adapters.vocabularies.identity import METADATA_USERS, conversation_id, user_id
 from adapters.vocabularies.openinference_messages import shown
 from adapters.vocabularies.openinference_tools import first_text
 from monitor.model import AgentSpan, JsonValue, Message, SpanKind
@@ -209,12 +209,16 @@ def _invocation(attributes: Mapping[str, JsonValue]) -> Given:
 
 
 def _with_conversation(span: AgentSpan, attributes: Mapping[str, JsonValue]) -> AgentSpan:
-    """The conversation that the metadata names, where no attribute does."""
+    """The conversation and the user that the metadata names, where no attribute does."""
     metadata = attributes.get(METADATA)
-    if span.conversation_id is not None or metadata is None:
+    named = span.conversation_id is not None
+    if metadata is None or (named and (span.user_id or "user" not in str(metadata))):
         return span
     fields, _ = payload.opened(metadata)
     if not isinstance(fields, Mapping):
         return span
-    name = conversation_id(fields, CONVERSATIONS)
-    return span if name is None else msgspec.structs.replace(span, conversation_id=name)
+    return msgspec.structs.replace(
+        span,
+        conversation_id=span.conversation_id or conversation_id(fields, CONVERSATIONS),
+        user_id=span.user_id or user_id(fields, METADATA_USERS),
+    )
