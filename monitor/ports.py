@@ -100,6 +100,11 @@ class Vocabulary(Protocol):
 class Redaction(Protocol):
     """Takes personal data and secrets out, and puts stable placeholders in. Pure."""
 
+    @property
+    def counters(self) -> dict[str, int]:
+        """How many values of spans were replaced, by kind; the kinds are bounded."""
+        ...
+
     def spans(self, spans: Sequence[AgentSpan]) -> list[AgentSpan]:
         """The spans with every string of their content redacted, in their order."""
         ...

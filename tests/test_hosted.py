@@ -159,6 +159,10 @@ async def test_a_source_that_refuses_is_named_on_the_log_and_counted(tmp_path, l
                 if 'event="poll_errors' in text:
                     break
             assert service.process.stderr is not None
+            status, ready = service.page("/readyz")
+            assert (status, ready.partition(": ")[0]) == (200, "degraded")
+            assert f"{langfuse.url}/api/public/v2/observations" in ready
+            assert 'agent_monitor_source_up{source="langfuse/poll"} 0.0' in text
             while "Langfuse" not in "".join(service.said[-1:]):
                 service.said.append(service.process.stderr.readline())
             assert service.stop() == 0

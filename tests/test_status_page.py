@@ -107,3 +107,11 @@ def test_hostile_names_stay_in_their_cell() -> None:
 
     assert page.tables["Correctness by release"][1][0] == name
     assert page.tags & {"script", "img", "b", "iframe", "link"} == set()
+
+
+def test_a_source_that_refuses_is_named_and_escaped() -> None:
+    totals, _ = shop()
+    live = Live(source_faults={"langfuse/poll": "answered <401>", "langfuse/blob": None})
+    html = status_page(totals, live).decode()
+    assert "langfuse/poll cannot be read: answered &lt;401&gt;" in html
+    assert "langfuse/blob" not in html

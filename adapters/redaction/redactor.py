@@ -13,6 +13,7 @@ from adapters.redaction.placeholders import NAME_DIGITS, Placeholders, Style
 from adapters.redaction.remembered import Remembered
 from adapters.redaction.scanner import KINDS, LEAST_LENGTH, Scanner
 from adapters.redaction.secrets import is_secret, names_secret
+from adapters.redaction.tally import Tally
 from adapters.redaction.words import role_of
 from monitor.errors import ConfigurationError
 from monitor.model import AgentSpan, JsonValue, Message, ToolCall, ToolDefinition, ToolResult
@@ -81,6 +82,7 @@ class Redactor:
         self._values: Remembered[JsonValue] = Remembered(self._other_value)
         self._tools: Remembered[tuple[ToolDefinition, ...]] = Remembered(self._other_tools)
         self._names: dict[str, _Named] = {}
+        self._tally = Tally({*KINDS, *custom}, style)
         self._fields: tuple[tuple[str, Callable[[Any], Any]], ...] = (
             ("conversation_id", self.name),
             ("response_id", self.name),
@@ -93,6 +95,11 @@ class Redactor:
             ("tool_definitions", self._definitions),
             ("expected", self.document),
         )
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """How many values of spans were replaced, by kind in lower case."""
+        return self._tally.counts
 
     def spans(self, spans: Sequence[AgentSpan]) -> list[AgentSpan]:
         """The spans redacted, in their order; a clean span is the same object."""
@@ -110,7 +117,10 @@ class Redactor:
                 clean = redact(found)
                 if clean is not found:
                     changed[name] = clean
-        return msgspec.structs.replace(span, **changed) if changed else span
+        if not changed:
+            return span
+        self._tally.take([getattr(span, name) for name in changed], list(changed.values()))
+        return msgspec.structs.replace(span, **changed)
 
     def text(self, text: str) -> str:
         """The text redacted; the same object when it is clean."""

@@ -54,6 +54,10 @@ REFUSALS: Final = (
     "nesting",
     "index",
 )
+REDACTED_KINDS: Final = (
+    *("email", "phone", "card", "iban", "ssn", "national_id", "ip", "jwt", "key", "pem", "secret"),
+)
+"""What is taken out unless told otherwise; an operator's own patterns are named beside them."""
 EVENTS_KNOWN: Final = (
     "conflict",
     "skew",
@@ -236,6 +240,13 @@ REJECTED: Final = Metric(
     ("why",),
     zeros=_singles(REFUSALS),
 )
+REDACTIONS: Final = Metric(
+    _name("redactions"),
+    "counter",
+    "Values that placeholders replaced at the door; a history that is sent again counts again.",
+    ("kind",),
+    zeros=_singles(REDACTED_KINDS),
+)
 EXPIRED: Final = Metric(
     _name("expired_reports"),
     "counter",
@@ -268,6 +279,12 @@ OPEN_SPANS: Final = Metric(
 SPOOL_ROWS: Final = Metric(_name("spool_rows"), "gauge", "Accepted batches that wait to be scored.")
 SPOOL_BYTES: Final = Metric(
     _name("spool_bytes"), "gauge", "Bytes of the batches that wait to be scored.", unit="bytes"
+)
+SOURCE_UP: Final = Metric(
+    _name("source_up"),
+    "gauge",
+    "Whether a source that is polled could be read the last time; 0 while it refuses.",
+    ("source",),
 )
 SINK_PENDING: Final = Metric(
     _name("sink_pending_reports"), "gauge", "Reports that wait for a sink.", ("sink",)

@@ -117,6 +117,7 @@ def _span_families(totals: Totals, live: Live) -> Iterator[Family]:
     faults[("quarantined_row",)] = faults.get(("quarantined_row",), 0) + quarantined
     yield _counter(cat.FAULTS_TOTAL, _with_zeros(cat.FAULTS_TOTAL, faults))
     yield _counter(cat.EVENTS, _with_zeros(cat.EVENTS, sorted_out["event"]))
+    yield _counter(cat.REDACTIONS, _with_zeros(cat.REDACTIONS, sorted_out["redacted"]))
     yield _counter(cat.EXPIRED, sorted_out["expired"])
     yield _counter(cat.OVERFLOW, _with_zeros(cat.OVERFLOW, totals.family("overflow")))
 
@@ -129,6 +130,7 @@ def _by_kind(counts: Mapping[str, int]) -> dict[str, dict[cat.Labels, float]]:
         "dropped": {},
         "rejected": {},
         "fault": {},
+        "redacted": {},
         "event": {},
         "expired": {(): counts.get(EXPIRED, 0)},
     }
@@ -136,7 +138,7 @@ def _by_kind(counts: Mapping[str, int]) -> dict[str, dict[cat.Labels, float]]:
         kind, _, why = name.partition(":")
         if (kind,) in spans:
             spans[(kind,)] += value
-        if why and kind in ("dropped", "rejected", "fault"):
+        if why and kind in ("dropped", "rejected", "fault", "redacted"):
             found[kind][(label_value(why),)] = value
         elif (kind,) not in spans and name != EXPIRED:
             found["event"][(label_value(name),)] = value
@@ -149,6 +151,11 @@ def _health_families(totals: Totals, live: Live) -> Iterator[Family]:
     yield _gauge(cat.OPEN_SPANS, {(): live.open_spans})
     yield _gauge(cat.SPOOL_ROWS, {(): totals.spool_rows})
     yield _gauge(cat.SPOOL_BYTES, {(): totals.spool_bytes})
+    if live.source_faults:
+        up: dict[cat.Labels, float] = {
+            (label_value(name),): float(fault is None) for name, fault in live.source_faults.items()
+        }
+        yield _gauge(cat.SOURCE_UP, up)
     waiting: dict[cat.Labels, float] = {(label_value(s),): n for s, n in totals.sinks.items()}
     yield _gauge(cat.SINK_PENDING, waiting)
     dropped = dict.fromkeys(waiting, 0.0)

@@ -50,6 +50,8 @@ class Live(msgspec.Struct, frozen=True):
     """Time from a turn's close to its commit, by stage: `rules`, `judge`."""
     counts: dict[str, int] = {}
     """Outcomes beside the ledger's, by the same names; for what cannot wait for a commit."""
+    source_faults: dict[str, str | None] = {}
+    """What keeps each source that is polled from being read; None where nothing does."""
     version: str = "unknown"
 
 

@@ -35,6 +35,7 @@ def status_page(totals: Totals, live: Live) -> bytes:
     if not names:
         parts.append("<p>No turn has been scored yet.</p>")
     parts += [
+        _degraded(live),
         _correctness(totals, names),
         _reasons(totals, names),
         _coverage(totals, names),
@@ -42,6 +43,15 @@ def status_page(totals: Totals, live: Live) -> bytes:
         f"<p>Version {escape(live.version)}</p></body></html>",
     ]
     return "".join(parts).encode("utf-8", "replace")
+
+
+def _degraded(live: Live) -> str:
+    """A line for each source that cannot be read."""
+    faults = {name: fault for name, fault in live.source_faults.items() if fault is not None}
+    return "".join(
+        f'<p class="off">{escape(name)} cannot be read: {escape(fault)}</p>'
+        for name, fault in faults.items()
+    )
 
 
 def _correctness(totals: Totals, names: Sequence[str]) -> str:

@@ -150,6 +150,11 @@ class Embedded:
             if isinstance(receiver, Faulty)
         }
 
+    def degraded(self) -> str | None:
+        """What does not work though senders need not wait, for /readyz; None when all does."""
+        faults = self.source_faults().items()
+        return "; ".join(f"{name}: {fault}" for name, fault in faults if fault) or None
+
     async def start(self) -> list[str]:
         """Start the writer, then the receivers; the addresses they listen on."""
         self.health.last_step_s = self._clock()

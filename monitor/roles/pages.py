@@ -10,6 +10,8 @@ from aiohttp import web
 
 from monitor.errors import ConfigurationError, MonitorError
 
+READY = "/readyz"
+DEGRADED_LENGTH = 1024
 Render = Callable[[str], tuple[bytes, str]]
 """From the Accept header to a body and its content type."""
 
@@ -47,15 +49,21 @@ class Pages:
         render_status: Callable[[], bytes],
         healthy: Callable[[], str | None],
         ready: Callable[[], str | None],
+        degraded: Callable[[], str | None] = lambda: None,
         *,
         insecure: bool = False,
     ) -> None:
-        """`healthy` and `ready` answer None, or what is wrong in a few words."""
+        """`healthy` and `ready` answer None, or what is wrong in a few words.
+
+        What is `degraded` is told at /readyz, which answers 200 all the same: receivers that work
+        must not be cut off because a source that is polled refuses.
+        """
         self._host, self._port = split_address(listen, "metrics.listen")
         require_loopback(self._host, "metrics.listen", insecure=insecure)
         self._render_metrics = render_metrics
         self._render_status = render_status
-        self._probes = {"/healthz": healthy, "/readyz": ready}
+        self._degraded = degraded
+        self._probes = {"/healthz": healthy, READY: ready}
         self._runner: web.AppRunner | None = None
 
     async def start(self) -> str:
@@ -105,4 +113,8 @@ class Pages:
 
     async def _probe(self, request: web.Request) -> web.Response:
         fault = self._probes[request.path]()
-        return web.Response(status=503 if fault else 200, text=f"{fault or 'ok'}\n")
+        if fault:
+            return web.Response(status=503, text=f"{fault}\n")
+        degraded = self._degraded() if request.path == READY else None
+        told = f"degraded: {degraded[:DEGRADED_LENGTH]}" if degraded else "ok"
+        return web.Response(text=f"{told}\n")

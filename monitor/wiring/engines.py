@@ -47,6 +47,7 @@ def engine(
     durable: bool,
     counts: Counts = dict,
     lag: LagGauge | None = None,
+    source_faults: Callable[[], dict[str, str | None]] = dict,
     redaction: Redaction | None = None,
 ) -> Parts:
     """An engine that continues from `path`; `durable=False` for files that a run throws away."""
@@ -69,6 +70,7 @@ def engine(
             cache_misses=encoder.misses if encoder else None,
             lags={"rules": lag.read()} if lag else {},
             counts=dict(counts()),
+            source_faults=source_faults(),
             version=VERSION,
         )
 

@@ -10,6 +10,7 @@ from monitor.chosen import (
 from monitor.config import Settings
 from monitor.exposition.live import LagGauge
 from monitor.hosted import hosted_receivers
+from monitor.ports import Redaction
 from monitor.roles.embedded import Embedded, EmbeddedLimits, Health
 from monitor.roles.pages import Pages
 from monitor.roles.service import Service
@@ -32,9 +33,11 @@ def service(settings: Settings) -> Service:
         counts=lambda: {
             **edge_counts([*receivers, *companions]),
             **health.counts(),
+            **_redactions(redaction),
             "fault:sink": parts.engine.sink_failures,
         },
         lag=lag,
+        source_faults=lambda: embedded.source_faults(),
         redaction=redaction,
     )
     embedded = Embedded(
@@ -56,9 +59,15 @@ def service(settings: Settings) -> Service:
         parts.status,
         embedded.fault,
         embedded.unready,
+        embedded.degraded,
         insecure=settings.metrics.insecure,
     )
     return Service(embedded, pages, parts.close, companions)
+
+
+def _redactions(redaction: Redaction | None) -> dict[str, int]:
+    counters = redaction.counters if redaction else {}
+    return {f"redacted:{kind}": count for kind, count in counters.items()}
 
 
 def demo_settings(folder: Path, references: Path, tools: Path) -> Settings:
