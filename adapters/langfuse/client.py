@@ -98,7 +98,7 @@ class LangfuseClient:
         self._longest_wait_s = longest_wait_s
         self._clock = clock
         self._sleep = sleep
-        self._notice = notice
+        self.notice = notice
         self._session: aiohttp.ClientSession | None = None
         self._rested_until = 0.0
         self.counters: dict[str, int] = {}
@@ -112,7 +112,7 @@ class LangfuseClient:
     async def fetch(
         self, path: str, parameters: Mapping[str, str], *, attempts: int | None = None
     ) -> JsonValue:
-        """The JSON of a GET, after fewer `attempts` than usual if so told.
+        """The JSON of a GET, after fewer `attempts` than usual, and with less notice, if so told.
 
         Raises NotThere for 404, RefusedRequest for any other fault of the request, PayloadTooLarge
         at `response_bytes`, MalformedPayload for what is no JSON, NotNow when the server failed, or
@@ -145,9 +145,9 @@ class LangfuseClient:
                 )
                 if attempt < last:
                     wait_s = again.after_s or BACKOFF_S * 2 ** (attempt - 1)
-                    if attempt == 1 or wait_s >= _LONG_S:
+                    if (attempt == 1 and attempts is None) or wait_s >= _LONG_S:
                         told = f"attempt {attempt} of {last}, asking again in {wait_s:.0f} s"
-                        self._notice(f"{what}: {told}")
+                        self.notice(f"{what}: {told}")
                     await self._wait(wait_s)
         raise failure
 
@@ -216,8 +216,8 @@ class LangfuseClient:
             raise NotThere(f"Langfuse has no {self.base_url}{path}")
         if status in (401, 403):
             raise RefusedRequest(
-                f"Langfuse answered {status} at {self.base_url}{path}: the keys are wrong or lack the right; "
-                "the operator must mend them",
+                f"Langfuse answered {status} at {self.base_url}{path}: the keys are wrong or "
+                "lack the right; the operator must mend them",
                 status,
             )
         if status // 100 == 3:

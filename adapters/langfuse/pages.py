@@ -84,6 +84,11 @@ class PageReader:
                 if not narrower or end - start <= SMALLEST_WINDOW_NS:
                     raise
                 self._count("windows_halved")
+                span_s = (end - start) / SMALLEST_WINDOW_NS
+                self._client.notice(
+                    f"{self._client.base_url} could not serve {span_s:.0f} s of observations at "
+                    f"once; asking for half as much"
+                )
                 # The whole patience was spent once; a broken server should be told of soon.
                 self._attempts = _ATTEMPTS_NARROWED
                 middle = start + (end - start) // 2 // _MS * _MS

@@ -84,7 +84,7 @@ def _sendable(headers: Mapping[str, str]) -> dict[str, str]:
     for name, value in headers.items():
         if not _NAME.fullmatch(name):
             raise ConfigurationError(
-                f"`forward.headers`: {ascii(name[:64])} is no name of a header; the operator must "
+                f"`forward.headers`: {name[:64]!a} is no name of a header; the operator must "
                 "mend it"
             )
         if name.lower() in _OURS:

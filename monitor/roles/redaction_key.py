@@ -44,7 +44,7 @@ def tried_key(
     if given := _given(environment):
         return given
     for place in [path] if path else [_own(environment), fallback]:
-        if place is not None and os.path.exists(place):  # noqa: PTH110  also where it may not look
+        if place is not None and os.path.exists(place):
             return _read(place)
     if path is not None and not os.access(path.parent, os.W_OK | os.X_OK):
         raise ConfigurationError(
