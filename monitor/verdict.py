@@ -33,6 +33,11 @@ SUB_METRIC_OF: Final[dict[Reason, SubMetric]] = {
     "prior_action_failed": "attribution",
 }
 
+LabelledMetric: TypeAlias = Literal[
+    "overall", "structural", "completeness", "truthfulness", "attribution"
+]
+"""What people may be asked about; `overall` is the verdict itself."""
+
 Basis: TypeAlias = Literal["gold", "contract", "evidence", "judge"]
 BASES: Final[tuple[Basis, ...]] = get_args(Basis)
 Outcome: TypeAlias = Literal["pass", "fail", "unscored"]
@@ -257,6 +262,24 @@ class Judgement(msgspec.Struct, frozen=True):
     quote: str
     judge: str
     """Model and rubric version."""
+    field: str | None = None
+
+
+class HumanLabel(msgspec.Struct, frozen=True):
+    """What one person said of a turn, a trace or a whole conversation."""
+
+    label_id: str
+    """Its identity: the same label counts once, however often it is read."""
+    sub_metric: LabelledMetric
+    value: float
+    """0 to 1, 1 is good."""
+    conversation_id: str | None = None
+    """None: found by the trace."""
+    turn_no: int | None = None
+    turn_id: str | None = None
+    trace_id: str | None = None
+    span_id: str | None = None
+    annotator: str | None = None
 
 
 class Effects(msgspec.Struct, frozen=True):
