@@ -12,12 +12,23 @@ import logging
 import sys
 from collections.abc import Sequence
 
-from monitor.commands import backfill, bench, check, demo, evaluate, inspect, replay, run, score
+from monitor.commands import (
+    agreement,
+    backfill,
+    bench,
+    check,
+    demo,
+    evaluate,
+    inspect,
+    replay,
+    run,
+    score,
+)
 from monitor.commands.options import FAILED, INTERRUPTED, USAGE
 from monitor.errors import ConfigurationError, InvalidInput, MonitorError
 from monitor.roles.garbage import collect_rarely
 
-COMMANDS = (run, demo, score, replay, evaluate, backfill, inspect, check, bench)
+COMMANDS = (run, demo, score, replay, evaluate, agreement, backfill, inspect, check, bench)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
