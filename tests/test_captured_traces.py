@@ -196,6 +196,7 @@ def test_the_official_json_example_is_read(shared_data: Path) -> None:
             start_ns=1544712660000000000,
             end_ns=1544712661000000000,
             scope="my.library",
+            service="my.service",
         )
     ]
 

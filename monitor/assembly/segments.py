@@ -7,6 +7,8 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from monitor.assembly.batches import Batches
+from monitor.assembly.hosts import hosted
 from monitor.assembly.tree import Node, Tree
 from monitor.model import AgentSpan
 
@@ -32,11 +34,11 @@ def segments_of(trace_id: str, spans: Sequence[AgentSpan]) -> tuple[Segment, ...
 
     `spans` are ordered by start. A span's own id counts, save that an id above it is the
     application's and outranks what a library inside calls its session; only an id around several
-    others, that no span inside shares, is a batch's and gives way. A span without an id takes its
-    nearest ancestor's, else the only one below it, else the only one of the trace, else the
-    trace's. Several ids below an agent that has none are ids of its calls, and count as none; so
-    do ids that are those of responses in the trace. An id of the resource counts where no other
-    does.
+    others, that no span inside shares, is a batch's and gives way, see `Batches`. A span without
+    an id takes its nearest ancestor's, else the only one below it, else the only one of the trace,
+    else the trace's; a tool's run takes those above first. Several ids below an agent that asks a
+    model are ids of its calls, and count as none; so do ids that are those of responses in the
+    trace. An id of the resource counts where no other does.
     """
     ids = {span.conversation_id for span in spans}
     if len(ids) > 1:
@@ -55,8 +57,9 @@ def _segments(trace_id: str, spans: Sequence[AgentSpan]) -> tuple[Segment, ...]:
     weak = {span.span_id for span in spans if span.id_remark == "resource"}
     own = {name: given for name, given in own.items() if name not in weak} or own
     ids = set(own.values())
+    idle: set[str] = set()
     if len(ids) > 1:
-        parts = _cut(spans, own)
+        parts, idle = _cut(spans, own)
         if set(parts) == {None}:
             refused.append("per_call")
     else:
@@ -64,7 +67,7 @@ def _segments(trace_id: str, spans: Sequence[AgentSpan]) -> tuple[Segment, ...]:
     return tuple(
         Segment(trace_id, name or trace_id, tuple(part), not name, () if name else tuple(refused))
         for name, part in sorted(parts.items(), key=lambda item: item[0] or trace_id)
-        if any(span.kind in AGENTIC for span in part)
+        if any(span.kind in AGENTIC and span.span_id not in idle for span in part)
     )
 
 
@@ -78,39 +81,33 @@ class _Owner(NamedTuple):
 
 def _cut(
     spans: Sequence[AgentSpan], own: Mapping[str, str]
-) -> dict[str | None, Sequence[AgentSpan]]:
-    tree = Tree(spans)
-    below: dict[str, set[str]] = {}
-    for node in reversed(tree.nodes):
-        ids = _below(node, below)
-        if (name := own.get(node.span.span_id)) is not None:
-            ids.add(name)
-        below[node.span.span_id] = ids
+) -> tuple[dict[str | None, Sequence[AgentSpan]], set[str]]:
+    """The spans by conversation, and those that are around several and in none."""
+    tree = Tree(hosted(spans))
+    batches = Batches(tree, own)
     owners: dict[str, _Owner] = {}
+    idle: set[str] = set()
     for node in tree.nodes:
         above = owners[node.parent.span.span_id] if node.parent else _Owner()
-        owners[node.span.span_id] = _owner(node, above, own, below)
+        owners[node.span.span_id] = owner = _owner(node, above, own, batches)
+        if not owner.settled:
+            idle.add(node.span.span_id)
     parts: dict[str | None, list[AgentSpan]] = {}
     for span in spans:
         parts.setdefault(owners[span.span_id].name, []).append(span)
-    return dict(parts)
+    return dict(parts), idle
 
 
-def _below(node: Node, below: Mapping[str, set[str]]) -> set[str]:
-    found: set[str] = set()
-    return found.union(*[below[child.span.span_id] for child in node.children])
-
-
-def _owner(
-    node: Node, above: _Owner, own: Mapping[str, str], below: Mapping[str, set[str]]
-) -> _Owner:
+def _owner(node: Node, above: _Owner, own: Mapping[str, str], batches: Batches) -> _Owner:
     if above.settled:
         return above
-    acts = node.span.kind in AGENTIC
-    inner = _below(node, below)
-    name = own.get(node.span.span_id)
+    name, below = own.get(node.span.span_id), batches.below(node)
     if name is not None:
-        return _Owner(name, acts or name in inner or len(inner - {name}) < 2)
-    if acts and len(inner) == 1:
+        return _Owner(name, settled=not batches.holds(node))
+    if node.span.kind not in AGENTIC:
+        return above
+    # A tool's run belongs to its caller, whatever the agent inside it is called.
+    inner = batches.names(below.nearest) if node.span.kind != "tool" else below.every
+    if len(inner) == 1 and (node.span.kind != "tool" or above.name is None):
         return _Owner(next(iter(inner)), settled=True)
-    return _Owner(above.name, acts)
+    return _Owner(above.name, settled=not batches.holds(node))
