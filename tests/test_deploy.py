@@ -6,16 +6,18 @@ import json
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 from monitor.config import Settings, load
 
 STATE = "/var/lib/agent-turn-monitor"
-OTLP_PORT, PAGES_PORT = 4318, 9464
+GRPC_PORT, OTLP_PORT, PAGES_PORT = 4317, 4318, 9464
 PINNED = re.compile(r"^[\w./-]+:\d+\.\d+\.\d+[\w.-]*$")
 
 
@@ -89,6 +91,19 @@ def test_everything_that_the_container_installs_is_locked_by_hash(stages):
     assert {"--no-index", "--no-deps"} <= set(ours)
 
 
+def test_the_container_speaks_grpc_and_reads_exports_from_s3(deploy, project):
+    locked = dict(
+        re.findall(r"^([a-z0-9-]+)==(\S+)", (deploy / "requirements.txt").read_text(), re.M)
+    )
+    extras = tomllib.loads((project / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    for extra in ("aws", "grpc"):
+        for wanted in map(Requirement, extras[extra]):
+            assert wanted.specifier.contains(locked[wanted.name]), wanted
+            assert f"--extra {extra}" in (project / "Makefile").read_text()
+
+
 def test_the_container_copies_only_what_its_ignore_file_lets_through(deploy, stages, project):
     ignore = (deploy / "Containerfile.dockerignore").read_text().splitlines()
     assert ignore[0] == "*"
@@ -110,7 +125,9 @@ def test_the_container_runs_as_a_numeric_user_who_owns_only_the_state(stages):
 
 def test_the_containers_ports_and_paths_are_those_of_the_settings(stages):
     last, defaults = stages[-1], Settings()
-    assert only(last, "EXPOSE").split() == [str(OTLP_PORT), str(PAGES_PORT)]
+    assert only(last, "EXPOSE").split() == [
+        str(port) for port in (GRPC_PORT, OTLP_PORT, PAGES_PORT)
+    ]
     assert defaults.otlp.listen == f"127.0.0.1:{OTLP_PORT}"
     assert defaults.metrics.listen == f"127.0.0.1:{PAGES_PORT}"
     assert f"http://{defaults.metrics.listen}/healthz" in only(last, "HEALTHCHECK")
