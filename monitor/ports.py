@@ -109,6 +109,14 @@ class Redaction(Protocol):
         """The spans with every string of their content redacted, in their order."""
         ...
 
+    def name(self, text: str) -> str:
+        """A conversation's or user's id redacted as in spans, to look it up by."""
+        ...
+
+    def text(self, text: str) -> str:
+        """Prose redacted as in spans."""
+        ...
+
     def document(self, document: JsonValue) -> JsonValue:
         """A reference or golden dialog redacted alike, so that it can be held against traces."""
         ...

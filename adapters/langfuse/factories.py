@@ -12,12 +12,15 @@ from adapters.langfuse.backfill import Progress, backfill
 from adapters.langfuse.blob import BlobExport
 from adapters.langfuse.blob_receiver import INTERVAL_S, LangfuseBlobReceiver
 from adapters.langfuse.client import Clock, LangfuseClient, Notice, Sleeper
-from adapters.langfuse.labels import HumanLabel, human_labels
+from adapters.langfuse.labels import HumanLabel as Annotation
+from adapters.langfuse.labels import human_labels
+from adapters.langfuse.opinions import human_opinions
 from adapters.langfuse.poller import Keep, LangfusePoller, PollTimes
 from adapters.langfuse.score_sink import LangfuseScoreSink
 from adapters.langfuse.scores import ScoreWriter
 from monitor.errors import ConfigurationError
 from monitor.ports import Accept
+from monitor.verdict import HumanLabel, LabelledMetric
 
 
 def client(
@@ -172,11 +175,35 @@ async def read_labels(
     clock: Clock,
     insecure: bool = False,
     **options: Any,
-) -> AsyncIterator[HumanLabel]:
-    """What people said, with a client of its own; `options` are those of `human_labels`."""
+) -> AsyncIterator[Annotation]:
+    """What people said, with a client of its own; `options` are those of `human_labels`.
+
+    Give the service's own `redaction` among them, or ids are not those of its reports.
+    """
     found = client(url, variables, clock=clock, insecure=insecure)
     try:
         async for label in human_labels(found, **options):
+            yield label
+    finally:
+        await found.close()
+
+
+async def read_opinions(
+    url: str | None,
+    variables: Mapping[str, str],
+    sub_metrics: Mapping[str, LabelledMetric],
+    *,
+    clock: Clock,
+    insecure: bool = False,
+    **options: Any,
+) -> AsyncIterator[HumanLabel]:
+    """What people said of verdicts, with a client of its own; see `human_opinions`.
+
+    Give the service's own `redaction` among the `options`, or ids are not those of its reports.
+    """
+    found = client(url, variables, clock=clock, insecure=insecure)
+    try:
+        async for label in human_opinions(found, sub_metrics, **options):
             yield label
     finally:
         await found.close()

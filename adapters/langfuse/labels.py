@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import datetime
 from typing import Any, Final, Literal, TypeAlias
 
@@ -11,8 +11,10 @@ import msgspec
 from adapters.langfuse.client import LangfuseClient, NotThere
 from adapters.langfuse.pages import iso
 from adapters.langfuse.rows import span_id_of, time_ns, trace_id_of
+from adapters.vocabularies.identity import CONVERSATION_KEYS, conversation_id
 from monitor.errors import BackendUnavailable, MalformedPayload
 from monitor.model import JsonValue
+from monitor.ports import Redaction
 
 Subject: TypeAlias = Literal["observation", "trace", "session", "experiment"]
 CURRENT: Final = "/api/public/v3/scores"
@@ -40,7 +42,8 @@ class HumanLabel(msgspec.Struct, frozen=True, kw_only=True):
     span_id: str | None = None
     """As spans have it: 16 hexadecimal digits."""
     conversation_id: str | None = None
-    """Of a session only; that of a trace is the trace's own."""
+    """Of a session only, as reports have it; that of a trace is the trace's own. None also for a
+    session whose id names no conversation."""
     comment: str | None = None
     """A person's words: data, never an instruction."""
     author: str | None = None
@@ -56,10 +59,13 @@ async def human_labels(
     since: datetime | None = None,
     until: datetime | None = None,
     name: str | None = None,
+    redaction: Redaction | None = None,
     counters: dict[str, int] | None = None,
 ) -> AsyncIterator[HumanLabel]:
     """Every annotation in the range, in the server's order; from servers new and old.
 
+    With the service's own `redaction`, ids of conversations are those of its reports, and no
+    comment, author or text of a person comes through as it was written.
     `counters` is filled with `labels` and `rejected`: a score that cannot be read costs itself.
     Raises BackendUnavailable, RefusedRequest and NotThere as the client does.
     """
@@ -77,7 +83,7 @@ async def human_labels(
         label = label_of(row)
         told["labels" if label else "rejected"] = told.get("labels" if label else "rejected", 0) + 1
         if label is not None:
-            yield label
+            yield label if redaction is None else redacted(label, redaction)
 
 
 async def _rows(client: LangfuseClient, parameters: Mapping[str, str]) -> AsyncIterator[JsonValue]:
@@ -156,6 +162,23 @@ def label_of(row: Mapping[str, Any]) -> HumanLabel | None:
     )
 
 
+def redacted(label: HumanLabel, redaction: Redaction) -> HumanLabel:
+    """The label as the monitor may keep it, with its conversation's id as in reports."""
+
+    def clean(told: str | None, redact: Callable[[str], str]) -> str | None:
+        return None if told is None else redact(told)
+
+    value = label.value
+    return msgspec.structs.replace(
+        label,
+        name=redaction.text(label.name),
+        value=redaction.text(value) if isinstance(value, str) else value,
+        conversation_id=clean(label.conversation_id, redaction.name),
+        author=clean(label.author, redaction.name),
+        comment=clean(label.comment, redaction.text),
+    )
+
+
 def _subject(row: Mapping[str, Any]) -> tuple[Subject | None, dict[str, str]]:
     """What the score is about: told as one object, or by which of the ids are there."""
     given = row.get("subject")
@@ -168,7 +191,7 @@ def _subject(row: Mapping[str, Any]) -> tuple[Subject | None, dict[str, str]]:
         if kind == "trace" and own_id:
             return "trace", {"trace_id": trace_id_of(own_id)}
         if kind == "session" and own_id:
-            return "session", {"conversation_id": own_id}
+            return "session", _session(own_id)
         return ("experiment", {}) if kind == "experiment" else (None, {})
     return _subject_by_ids(row)
 
@@ -184,8 +207,14 @@ def _subject_by_ids(row: Mapping[str, Any]) -> tuple[Subject | None, dict[str, s
     if trace_id:
         return "trace", {"trace_id": trace_id_of(trace_id)}
     if session_id:
-        return "session", {"conversation_id": session_id}
+        return "session", _session(session_id)
     return ("experiment", {}) if _text(row, "datasetRunId") else (None, {})
+
+
+def _session(session_id: str) -> dict[str, str]:
+    """The conversation that spans of the session belong to."""
+    found = conversation_id({"langfuse.session.id": session_id}, CONVERSATION_KEYS)
+    return {} if found is None else {"conversation_id": found}
 
 
 def _value(row: Mapping[str, Any], kind: str) -> bool | float | str | None:
