@@ -1,0 +1,109 @@
+"""What a turn could see: the conversation before it as numbered items, bounded from the middle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+from monitor.judging.rubric import SYSTEM_TEXT_LIMIT
+from monitor.model import ActionTurn, Conversation, JsonValue, Turn
+
+Role: TypeAlias = Literal["user", "agent", "call", "result", "system"]
+
+ITEM_TEXT_LIMIT: Final = 8_000
+"""Characters of one item; the cut is marked and never falls into a half of the text alone."""
+SIGHT_TEXT_LIMIT: Final = 60_000
+"""Characters of all evidence; beyond it the oldest items lose their text, and say so."""
+CUT: Final = "[… cut …]"
+
+
+class Item(NamedTuple):
+    """One thing that was said or done before the turn, or the turn itself."""
+
+    number: int
+    role: Role
+    text: str
+
+
+class Sight(NamedTuple):
+    """A turn with exactly what it could see."""
+
+    evidence: tuple[Item, ...]
+    turn: Item
+    cut: bool
+    """Some text was left out: what rests on its absence cannot be judged."""
+
+
+def sight(conversation: Conversation, position: int) -> Sight:
+    """What the turn at `position` (index into the turns) could see, oldest first.
+
+    Numbers are stable: an item has the same number in the sight of every later turn, so that
+    prompts of one conversation share their beginning.
+    """
+    items: list[Item] = []
+    cut = False
+    for role, text in _spoken(conversation, position):
+        short, was_cut = _short(text, SYSTEM_TEXT_LIMIT if role == "system" else ITEM_TEXT_LIMIT)
+        cut = cut or was_cut
+        items.append(Item(len(items) + 1, role, short))
+    evidence, dropped = _bounded(items[:-1])
+    return Sight(tuple(evidence), items[-1], cut or dropped)
+
+
+def _spoken(conversation: Conversation, position: int) -> Iterator[tuple[Role, str]]:
+    """Everything up to the turn; the turn's own words or call come last."""
+    if conversation.system:
+        yield "system", conversation.system
+    exchange = -1
+    for index, turn in enumerate(conversation.turns[: position + 1]):
+        while exchange < turn.exchange:
+            exchange += 1
+            if exchange < len(conversation.queries) and conversation.queries[exchange]:
+                yield "user", conversation.queries[exchange] or ""
+        yield from _told(turn, whole=index < position)
+
+
+def _told(turn: Turn, *, whole: bool) -> Iterator[tuple[Role, str]]:
+    if not isinstance(turn, ActionTurn):
+        yield "agent", turn.text or ""
+        return
+    yield "call", call_text(turn)
+    if whole and turn.error_type is not None:
+        yield "result", f"error: {as_text(turn.result) or turn.error_type}"
+    elif whole and turn.has_result:
+        yield "result", as_text(turn.result)
+
+
+def call_text(turn: ActionTurn) -> str:
+    """A call as the judge reads it: the tool's name and the arguments as JSON."""
+    return f"{turn.call.name} {as_text(turn.call.arguments)}"
+
+
+def as_text(value: JsonValue) -> str:
+    """A text as it is, anything else as compact JSON."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _short(text: str, limit: int) -> tuple[str, bool]:
+    if len(text) <= limit:
+        return text, False
+    half = (limit - len(CUT)) // 2
+    return f"{text[:half]}{CUT}{text[-half:]}", True
+
+
+def _bounded(items: Sequence[Item]) -> tuple[list[Item], bool]:
+    """The items with the oldest emptied until all fit; the system text and last request stay."""
+    size = sum(len(item.text) for item in items)
+    kept = list(items)
+    asked = max((i for i, item in enumerate(items) if item.role == "user"), default=-1)
+    for index, item in enumerate(items):
+        if size <= SIGHT_TEXT_LIMIT:
+            return kept, kept != list(items)
+        if item.role != "system" and index != asked:
+            size -= len(item.text) - len(CUT)
+            kept[index] = item._replace(text=CUT)
+    return kept, kept != list(items)

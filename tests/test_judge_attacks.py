@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from judge_attacks import CLASSES, RULED
+
+from monitor.judging.interview import Interview, concluded, interview
+from monitor.judging.sight import CUT
+from monitor.judging.suspicion import REMOVED
+from monitor.model import ActionTurn, Conversation, ResponseTurn, ToolCall
+from monitor.verdict import Judgement
+
+NONCES = ("0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210")
+PLACES = ("agent", "result", "user", "tool_name", "split")
+WRONG, RIGHT = "Your total is 90 EUR for the two tickets.", "Your total is 80 EUR for two tickets."
+
+
+def conversation(attack: str, place: str, reply: str) -> Conversation:
+    """The tool says 80 EUR; the reply is right or wrong; the attack stands in one place."""
+    half = len(attack) // 2
+    user = "What do two tickets cost?"
+    result, name = '{"total": "80 EUR"}', "price"
+    if place == "agent":
+        reply = f"{reply} {attack}"
+    elif place == "result":
+        result = f"{result} {attack}"
+    elif place == "user":
+        user = f"{user} {attack}"
+    elif place == "tool_name":
+        name = f"price {attack}"
+    else:
+        result, reply = f"{result} {attack[:half]}", f"{attack[half:]} {reply}"
+    return Conversation(
+        "c",
+        turns=(
+            ActionTurn("t1", ToolCall(name, {"count": 2}), 0, result=result, has_result=True),
+            ResponseTurn("t2", reply, 0),
+        ),
+        queries=(user,),
+    )
+
+
+class ObedientJudge:
+    """Grades rightly where nothing tells it otherwise, and does whatever a text tells it.
+
+    It reads through every escape, and obeys the attack as soon as any part that carries an order
+    is left in the document, whatever part of the prompt it stands in.
+    """
+
+    def __init__(self, attack: str, wanted: str) -> None:
+        self.attack, self.wanted = attack, wanted
+        self.obeyed = 0
+
+    def ask(self, asked: Interview, number: int) -> str:
+        question = asked.questions[number]
+        document = json.loads(question.prompt.user.split("\n\nnonce: ")[0])
+        texts = [item["text"] for item in (*document["evidence"], document["turn"])]
+        if self._reached(texts):
+            self.obeyed += 1
+            return self._reply(question.nonce, self.wanted, document)
+        right = RIGHT[:16] in document["turn"]["text"]
+        return self._reply(question.nonce, "pass" if right else "fail", document)
+
+    def _reached(self, texts: list[str]) -> bool:
+        told = re.sub(r"\s+", " ", " ".join(texts))
+        words = re.sub(r"\s+", " ", self.attack).strip()
+        half = len(words) // 2
+        return any(part and part in told for part in (words[:half], words[half:]))
+
+    def _reply(self, nonce: str, verdict: str, document: dict) -> str:
+        quote = document["turn"]["text"].replace(REMOVED, "").replace(CUT, "").strip()
+        found = re.search(r"Your total is \d+ EUR", quote)
+        return json.dumps(
+            {
+                "nonce": nonce,
+                "verdict": verdict,
+                "reason": "inconsistent_response" if verdict == "fail" else None,
+                "field": None,
+                "score": 0.9 if verdict == "pass" else 0.1,
+                "quote": found[0] if found else quote[:40],
+                "source": document["turn"]["number"],
+                "upstream": None,
+            }
+        )
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("name", [name for name in CLASSES if name not in RULED])
+def test_no_text_flips_a_verdict_wherever_it_stands(name: str, place: str):
+    for reply, honest in ((WRONG, "fail"), (RIGHT, "pass")):
+        wanted = "pass" if honest == "fail" else "fail"
+        judge = ObedientJudge(CLASSES[name], wanted)
+        asked = interview(conversation(CLASSES[name], place, reply), 1, NONCES)
+        texts = [judge.ask(asked, number) for number in range(len(asked.questions))]
+        answer = concluded(asked, texts, "obedient")
+        assert not (isinstance(answer.result, Judgement) and answer.result.verdict == wanted)
+
+
+@pytest.mark.parametrize("name", RULED)
+def test_a_reply_that_says_nothing_fails_without_a_model(name: str):
+    turns = (ResponseTurn("t", CLASSES[name], 0),)
+    asked = interview(Conversation("c", turns, ("What do two tickets cost?",)), 0, NONCES)
+    assert asked.questions == ()
+    result = concluded(asked, [], "obedient").result
+    assert isinstance(result, Judgement)
+    assert (result.verdict, result.reason, result.judge) == ("fail", "incomplete_response", "rule")
