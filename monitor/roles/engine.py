@@ -21,6 +21,7 @@ from monitor.ledger.totals import Ledger
 from monitor.model import AgentSpan
 from monitor.pipeline import Pipeline
 from monitor.ports import Sink
+from monitor.roles.watching import Watching
 from monitor.verdict import Effects, Report
 
 SOURCE = "spool"
@@ -57,8 +58,10 @@ class Engine:
         stores: Stores,
         build: Callable[[StateStore], Pipeline],
         sinks: Sequence[Sink] = (),
+        watching: Watching | None = None,
     ) -> None:
         """`build` makes a pipeline that continues from the state in the store."""
+        self._watching = watching
         self._stores = stores
         self._build = build
         self._sinks = tuple(sinks)
@@ -83,6 +86,8 @@ class Engine:
         self.pipeline = self._build(self._stores.state)
         self._observed = self._stores.ledger.position(SOURCE)
         self._accepted = max(self._observed, self._stores.spool.last())
+        if self._watching is not None:
+            self._watching.restore(self._stores.ledger.detectors())
 
     def accept(self, batches: Sequence[Batch], now: float) -> None:
         """Make the batches durable, all or none. Raises LedgerError, and then none is accepted."""
@@ -153,7 +158,9 @@ class Engine:
         try:
             with stores.database.transaction():
                 self.pipeline.checkpoint()
-                stores.ledger.fold(reports)
+                folded = stores.ledger.fold(reports)
+                if self._watching is not None:
+                    stores.ledger.keep_detectors(self._watching.fold(folded))
                 stores.ledger.count(self._counts)
                 stores.ledger.set_gauges(
                     {
@@ -171,6 +178,8 @@ class Engine:
             raise
         self._effects.clear()
         self._counts.clear()
+        if self._watching is not None and folded:
+            self._watching.publish()
         return made
 
     def deliver(self) -> None:

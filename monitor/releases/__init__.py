@@ -1,0 +1,1 @@
+"""Is this release worse than the one before? Identity, statistics, evidence and comparison."""

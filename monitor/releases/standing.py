@@ -1,0 +1,88 @@
+"""What the detectors say now, for pages and metrics."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from monitor.releases.arms import failures_per_turn
+from monitor.releases.mixture import half_width, rise_of
+from monitor.releases.pairs import Pair, Rules, cell_names
+from monitor.releases.records import Record
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """One comparison of a release with its baseline."""
+
+    release: str
+    baseline: str
+    mode: Literal["canary", "swap"]
+    """Against a concurrent control, or against history."""
+    turns_needed: int
+    """Until there is enough to weigh; 0 when there is."""
+    evidence: dict[str, float] = {}
+    """log10 of the highest e-value since it was cleared, by signal."""
+    effect: tuple[float, float, float] | None = None
+    """Drop in correctness at equal mix of strata: estimate, lower and upper bound."""
+    selected: tuple[tuple[str, str], ...] = ()
+    """Reasons and chains that fail more, by e-BH."""
+    left_out: float = 0.0
+    """Share of the release's turns in strata that the baseline does not know."""
+    accepted: bool = False
+
+
+class Quality(msgspec.Struct, frozen=True):
+    """What is known of a release by itself."""
+
+    release: str
+    correctness: tuple[float, float, float] | None = None
+    """Estimate, and bounds that hold at all times at once."""
+    drift: float = 0.0
+    """log10 of the drift detector's highest value since it was cleared."""
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """Everything the detectors have to say."""
+
+    standings: tuple[Standing, ...] = ()
+    qualities: tuple[Quality, ...] = ()
+    thresholds: dict[str, float] = {}
+    """log10 of the evidence at which a rule should act, by signal."""
+
+
+def standing_of(pair: Pair, record: Record, base: Record, at: int, rules: Rules) -> Standing:
+    """How a comparison stands."""
+    arms = pair.arms(record, base, at)
+    found = rise_of(failures_per_turn(arms.baseline), failures_per_turn(arms.candidate))
+    effect = None
+    if found.turns and found.variance > 0:
+        half = half_width(found.variance)
+        effect = (found.rise, max(found.rise - half, -1.0), min(found.rise + half, 1.0))
+    return Standing(
+        release=pair.candidate,
+        baseline=pair.baseline,
+        mode="canary" if arms.is_canary else "swap",
+        turns_needed=pair.missing(record, base, at, rules),
+        evidence=dict(pair.latched),
+        effect=effect,
+        selected=tuple(cell_names(cell) for cell in pair.selected),
+        left_out=found.left_out / max(found.left_out + found.turns, 1),
+        accepted=pair.accepted,
+    )
+
+
+def quality_of(record: Record) -> Quality:
+    """What a release's own sums say."""
+    view = failures_per_turn(record.total).sum(axis=0)
+    _, failures, turns, xx, xy, yy = (int(each) for each in view)
+    if not turns:
+        return Quality(record.name, None, record.drift_latched)
+    rate = failures / turns
+    spread = xx - 2.0 * rate * xy + rate * rate * yy
+    # One failure more and one fewer than seen, so that 0 of n is no certainty.
+    smoothed = (failures + 1.0) / (turns + 2.0)
+    variance = max(spread, smoothed * (1.0 - smoothed) * turns) / (turns * turns)
+    half = half_width(variance)
+    bounds = (max(1.0 - rate - half, 0.0), min(1.0 - rate + half, 1.0))
+    return Quality(record.name, (1.0 - rate, *bounds), record.drift_latched)

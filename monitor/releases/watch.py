@@ -1,0 +1,220 @@
+"""All releases and what they are compared with, fed with one closed conversation after another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+from monitor.codec import VERSION, reader_of, seal, unseal
+from monitor.errors import DamagedState
+from monitor.releases.arms import Closed, Revised
+from monitor.releases.pairs import Pair, Rules, read_pair, write_pair
+from monitor.releases.records import Record, read_record, write_record
+from monitor.releases.standing import Shown, quality_of, standing_of
+
+RECORDS_LIMIT: Final = 16
+"""Releases that are remembered; the one silent longest is forgotten first."""
+PAIRS_LIMIT: Final = 3
+"""Comparisons under way; a further release waits until one ends."""
+META: Final = "watch"
+_KIND: Final = b"W"
+_READERS: Final = {VERSION: reader_of(dict[str, Any])}
+
+
+class Watch:
+    """Detects that a release is worse. Pure: the same conversations give the same evidence.
+
+    Conversations count by their first verdicts in the order in which they closed; a later
+    revision changes the sums that later evidence rests on, and no evidence that was found.
+    """
+
+    def __init__(self, rules: Rules | None = None, kept: Mapping[str, bytes] | None = None) -> None:
+        """Continue from what was kept. Raises StateError."""
+        self._rules = rules or Rules()
+        self._evaluator = ""
+        self._at = 0
+        self._orders = 0
+        self._records: dict[str, Record] = {}
+        self._pairs: dict[str, Pair] = {}
+        self._changed: set[str] = set()
+        self._gone: set[str] = set()
+        self._restore(kept or {})
+
+    def observe(self, closed: Closed) -> None:
+        """Take in a conversation that just closed for the first time."""
+        if closed.evaluator != self._evaluator:
+            self._begin_anew(closed.evaluator)
+        self._at += 1
+        self._changed.add(META)
+        record = self._records.get(closed.release) or self._appear(closed)
+        record.seen(self._at)
+        self._changed.add(_record_key(record.name))
+        if closed.at_risk:
+            record.add(closed)
+            pair = self._pairs.get(record.name)
+            if pair is not None:
+                self._step(pair, record, closed)
+        self._end_silent(record)
+
+    def revise(self, revised: Revised) -> None:
+        """Let later statistics know of a later revision."""
+        for name, (row, *amounts), sign in (
+            (revised.release, revised.was, -1),
+            (revised.now_release, revised.now, 1),
+        ):
+            record = self._records.get(name)
+            if record is not None:
+                record.move(row, amounts, sign)
+                self._changed.add(_record_key(name))
+
+    def clear(self, release: str) -> bool:
+        """Drop the evidence against a release and begin anew; whether it is known."""
+        record = self._records.get(release)
+        if record is None:
+            return False
+        record.clear_drift()
+        record.regressed = False
+        self._changed.add(_record_key(release))
+        pair = self._pairs.get(release)
+        if pair is not None:
+            pair.clear(record, self._records[pair.baseline])
+            pair.accepted = False
+            self._changed.add(_pair_key(release))
+        return True
+
+    def accept(self, release: str) -> bool:
+        """Take the release as it is: no more comparison; whether it is known."""
+        if not self.clear(release):
+            return False
+        if release in self._pairs:
+            self._pairs[release].accepted = True
+        return True
+
+    def shown(self) -> Shown:
+        """What the detectors say now."""
+        rules = self._rules
+        standings = [
+            standing_of(
+                pair, self._records[pair.candidate], self._records[pair.baseline], self._at, rules
+            )
+            for pair in self._pairs.values()
+        ]
+        page, drift = math.log10(rules.page_evidence), math.log10(rules.drift_evidence)
+        return Shown(
+            tuple(standings),
+            tuple(quality_of(record) for record in self._records.values()),
+            {"total": page, "drift": drift},
+        )
+
+    def changes(self) -> dict[str, bytes | None]:
+        """What to keep since the last call, by key; None: forget it."""
+        changes: dict[str, bytes | None] = dict.fromkeys(sorted(self._gone))
+        for key in sorted(self._changed):
+            changes[key] = self._written(key)
+        self._changed.clear()
+        self._gone.clear()
+        return changes
+
+    def _step(self, pair: Pair, record: Record, closed: Closed) -> None:
+        pair.step(record, self._records[pair.baseline], closed, self._at, self._rules)
+        self._changed.add(_pair_key(record.name))
+        if pair.latched.get("total", 0.0) >= math.log10(self._rules.page_evidence):
+            record.regressed = True
+
+    def _appear(self, closed: Closed) -> Record:
+        """A release's first conversation: what it will be compared with is fixed now."""
+        self._make_room()
+        name = closed.release
+        self._orders += 1
+        record = self._records[name] = Record(name, self._orders, closed.model)
+        self._gone.discard(_record_key(name))
+        base = self._baseline()
+        if base is not None and len(self._pairs) < PAIRS_LIMIT:
+            pair = self._pairs[name] = Pair(name, base.name)
+            pair.mark = base.total.copy()
+            self._gone.discard(_pair_key(name))
+            self._changed.add(_pair_key(name))
+        return record
+
+    def _baseline(self) -> Record | None:
+        """The newest release with a long history that was not found worse, live ones first.
+
+        Without one, the live release with the longest history: it may become a concurrent control.
+        """
+        others = [record for record in self._records.values() if record.count]
+        long = [r for r in others if r.count >= self._rules.baseline_conversations]
+        if long:
+            return max(long, key=lambda r: (not r.regressed, r.is_live(self._at), r.order))
+        return max((r for r in others if r.is_live(self._at)), key=lambda r: r.count, default=None)
+
+    def _end_silent(self, seen: Record) -> None:
+        """End the comparison of a release that was taken back: its traffic went elsewhere."""
+        ended = [
+            name
+            for name in self._pairs
+            if name != seen.name and not self._records[name].is_live(self._at)
+        ]
+        for name in ended:
+            self._drop_pair(name)
+
+    def _make_room(self) -> None:
+        while len(self._records) >= RECORDS_LIMIT:
+            oldest = min(self._records.values(), key=lambda r: r.last_at)
+            for name in [n for n, p in self._pairs.items() if oldest.name in (n, p.baseline)]:
+                self._drop_pair(name)
+            del self._records[oldest.name]
+            self._forget(_record_key(oldest.name))
+
+    def _drop_pair(self, name: str) -> None:
+        del self._pairs[name]
+        self._forget(_pair_key(name))
+
+    def _forget(self, key: str) -> None:
+        self._changed.discard(key)
+        self._gone.add(key)
+
+    def _begin_anew(self, evaluator: str) -> None:
+        """Verdicts of another evaluator are never compared with those before."""
+        for name in list(self._pairs):
+            self._drop_pair(name)
+        for name in list(self._records):
+            del self._records[name]
+            self._forget(_record_key(name))
+        self._evaluator = evaluator
+
+    def _written(self, key: str) -> bytes:
+        if key == META:
+            meta = {"evaluator": self._evaluator, "at": self._at, "orders": self._orders}
+            return seal(_KIND, meta)
+        kind, _, name = key.partition(":")
+        if kind == "pair":
+            return write_pair(self._pairs[name])
+        return write_record(self._records[name])
+
+    def _restore(self, kept: Mapping[str, bytes]) -> None:
+        if META not in kept:
+            return
+        meta = unseal(_KIND, kept[META], _READERS)
+        try:
+            self._evaluator, self._at = meta["evaluator"], meta["at"]
+            self._orders = meta["orders"]
+        except KeyError as error:
+            raise DamagedState(f"detectors: their state lacks {error}") from error
+        records = [read_record(kept[key]) for key in kept if key.startswith("release:")]
+        pairs = [read_pair(kept[key]) for key in kept if key.startswith("pair:")]
+        self._records = {r.name: r for r in sorted(records, key=lambda r: r.order)}
+        known = self._records
+        self._pairs = {
+            pair.candidate: pair
+            for pair in sorted(pairs, key=lambda p: known[p.candidate].order)
+            if pair.baseline in known
+        }
+
+
+def _record_key(name: str) -> str:
+    return f"release:{name}"
+
+
+def _pair_key(name: str) -> str:
+    return f"pair:{name}"
