@@ -23,6 +23,7 @@ from monitor.config.judgement import (
     ToolSettings,
 )
 from monitor.config.keeping import ConversationSettings, LedgerSettings, LimitSettings
+from monitor.config.labels import LabelSettings
 from monitor.config.outlets import ForwardSettings, MetricsSettings, SinkSettings
 from monitor.config.section import Section
 from monitor.errors import ConfigurationError
@@ -47,6 +48,7 @@ class Settings(Section):
     embedding: EmbeddingSettings = EmbeddingSettings()
     langfuse: LangfuseSettings = LangfuseSettings()
     sinks: SinkSettings = SinkSettings()
+    labels: LabelSettings = LabelSettings()
 
 
 def load(path: Path | None, environment: Mapping[str, str] | None = None) -> Settings:

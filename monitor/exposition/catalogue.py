@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from monitor.ledger.tally import LATENCY_BUCKETS_S, MICRO, VERDICT_LABELS
-from monitor.verdict import BASES, CHAINS, REASONS, SUB_METRIC_OF, UNSCORED_WHYS
+from monitor.verdict import BASES, CHAINS, REASONS, SUB_METRIC_OF, UNSCORED_WHYS, LabelledMetric
 
 PREFIX: Final = "agent_monitor_"
 Kind: TypeAlias = Literal["counter", "gauge", "histogram", "info"]
@@ -40,6 +40,7 @@ SCORED_OUTCOMES: Final = ("pass", "fail")
 ATTRIBUTED: Final = tuple(
     (reason, "inherited" if reason == "prior_action_failed" else "root") for reason in REASONS
 )
+LABELLED: Final[tuple[str, ...]] = get_args(LabelledMetric)
 SUB_METRICS: Final = tuple(dict.fromkeys(SUB_METRIC_OF.values()))
 SPAN_OUTCOMES: Final = ("accepted", "attached", "duplicate", "late", "dropped", "dead_lettered")
 FAULTS: Final = ("store", "writer", "sink", "quarantined_row")
@@ -215,6 +216,14 @@ CORRECTIONS: Final = Metric(
         (one, other) for one, other in product(VERDICT_LABELS, VERDICT_LABELS) if one != other
     ),
     family="corrections",
+)
+LABEL_PAIRS: Final = Metric(
+    _name("label_pairs"),
+    "counter",
+    "Labels of people beside the monitor's own verdict, each label once.",
+    ("sub_metric", "automated", "human"),
+    zeros=tuple(product(LABELLED, SCORED_OUTCOMES, SCORED_OUTCOMES)),
+    family="label_pairs",
 )
 SPANS: Final = Metric(
     _name("spans"),

@@ -105,6 +105,7 @@ def _release_families(totals: Totals) -> Iterator[Family]:
     yield info
     yield first_seen
     yield _counter(cat.CORRECTIONS, _with_zeros(cat.CORRECTIONS, totals.family("corrections")))
+    yield _counter(cat.LABEL_PAIRS, _with_zeros(cat.LABEL_PAIRS, totals.family("label_pairs")))
 
 
 def _span_families(totals: Totals, live: Live) -> Iterator[Family]:

@@ -105,5 +105,30 @@ _SECOND: Final = (
     "CREATE TABLE detectors (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
 )
 
-MIGRATIONS: Final = (_FIRST, _SECOND)
+_THIRD: Final = (
+    # What labels of people are held against, for as long as people may still label it.
+    """CREATE TABLE judged (
+        key BLOB PRIMARY KEY,
+        stamped_s REAL NOT NULL,
+        turns BLOB NOT NULL) WITHOUT ROWID""",
+    "CREATE INDEX judged_stamped ON judged (stamped_s)",
+    """CREATE TABLE judged_traces (
+        trace_id TEXT NOT NULL,
+        key BLOB NOT NULL,
+        PRIMARY KEY (trace_id, key)) WITHOUT ROWID""",
+    "CREATE INDEX judged_traces_key ON judged_traces (key)",
+    # Labels by id. One that has counted keeps its id only; one without a verdict waits, whole.
+    """CREATE TABLE human_labels (
+        label_id TEXT PRIMARY KEY,
+        stamped_s REAL NOT NULL,
+        key BLOB,
+        trace_id TEXT,
+        label BLOB) WITHOUT ROWID""",
+    "CREATE INDEX human_labels_key ON human_labels (key)",
+    "CREATE INDEX human_labels_trace ON human_labels (trace_id)",
+    "CREATE INDEX human_labels_stamped ON human_labels (stamped_s)",
+    "CREATE INDEX human_labels_waiting ON human_labels (stamped_s) WHERE label IS NOT NULL",
+)
+
+MIGRATIONS: Final = (_FIRST, _SECOND, _THIRD)
 """Statements by schema version, from 1; a released entry never changes."""

@@ -23,6 +23,8 @@ from monitor.ledger.totals import Ledger, LedgerLimits
 from monitor.pipeline import Pipeline, PipelineLimits
 from monitor.ports import Redaction, Sink
 from monitor.roles.engine import Engine, Stores
+from monitor.roles.label_reader import LabelReader
+from monitor.wiring.labels import label_desk, labels_are_read
 
 Counts = Callable[[], Mapping[str, int]]
 VERSION = importlib.metadata.version("agent-turn-monitor")
@@ -38,6 +40,8 @@ class Parts:
     """The metrics page, from an Accept header; any thread may call it."""
     status: Callable[[], bytes]
     close: Callable[[], None]
+    label_reader: LabelReader | None = None
+    """Reads labels of people into the file; None where no source of them is named."""
 
 
 def engine(
@@ -53,7 +57,12 @@ def engine(
     """An engine that continues from `path`; `durable=False` for files that a run throws away."""
     chosen = evaluation(settings, redaction)
     receiving = sinks(settings) if durable else []
-    stores = _stores(settings, Database.open(path, durable=durable), receiving)
+    database = Database.open(path, durable=durable)
+    label_reader = None
+    if durable and labels_are_read(settings):
+        label_sink, label_reader = label_desk(settings, database, redaction)
+        receiving = [*receiving, label_sink]
+    stores = _stores(settings, database, receiving)
     limits = pipeline_limits(settings)
     running = Engine(
         stores, lambda state: Pipeline(chosen.evaluator.evaluate, state, limits), receiving
@@ -84,6 +93,7 @@ def engine(
         Collector(lambda: stores.ledger.totals(reader), live).render,
         lambda: status_page(stores.ledger.totals(reader), live()),
         close,
+        label_reader,
     )
 
 

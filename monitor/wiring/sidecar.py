@@ -13,7 +13,7 @@ from monitor.hosted import hosted_receivers
 from monitor.ports import Redaction
 from monitor.roles.embedded import Embedded, EmbeddedLimits, Health
 from monitor.roles.pages import Pages
-from monitor.roles.service import Service
+from monitor.roles.service import Companion, Service
 from monitor.wiring.engines import engine
 from monitor.wiring.receivers import edge_counts, forwarder, otlp_receivers
 
@@ -31,7 +31,7 @@ def service(settings: Settings) -> Service:
         settings.ledger.path,
         durable=True,
         counts=lambda: {
-            **edge_counts([*receivers, *companions]),
+            **edge_counts([*receivers, *beside]),
             **health.counts(),
             **_redactions(redaction),
             "fault:sink": parts.engine.sink_failures,
@@ -40,6 +40,7 @@ def service(settings: Settings) -> Service:
         source_faults=lambda: embedded.source_faults(),
         redaction=redaction,
     )
+    beside: list[Companion] = [*companions, *([parts.label_reader] if parts.label_reader else [])]
     embedded = Embedded(
         parts.engine,
         receivers,
@@ -62,7 +63,7 @@ def service(settings: Settings) -> Service:
         embedded.degraded,
         insecure=settings.metrics.insecure,
     )
-    return Service(embedded, pages, parts.close, companions)
+    return Service(embedded, pages, parts.close, beside)
 
 
 def _redactions(redaction: Redaction | None) -> dict[str, int]:

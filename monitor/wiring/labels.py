@@ -1,0 +1,64 @@
+"""Labels of people: from the sources that the settings name, into the ledger's book."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime
+from typing import Final
+
+from monitor.agreement.pairs import LABELLED
+from monitor.config import Settings
+from monitor.entry_points import load_adapter
+from monitor.ledger.database import Database
+from monitor.ledger.label_book import LabelBook
+from monitor.ports import Redaction
+from monitor.roles.label_reader import Annotations, LabelReader, LabelSink, wall_clock
+from monitor.verdict import HumanLabel, LabelledMetric
+
+OWN_PREFIX: Final = "agent_monitor."
+
+
+def labels_are_read(settings: Settings) -> bool:
+    """Whether any source of labels is named."""
+    return bool(settings.labels.files) or settings.labels.langfuse
+
+
+def label_desk(
+    settings: Settings, database: Database, redaction: Redaction | None
+) -> tuple[LabelSink, LabelReader]:
+    """The sink that keeps what labels are held against, and the reader of labels."""
+    chosen = settings.labels
+    book = LabelBook(database, chosen.keep_s, chosen.waiting)
+    reader = LabelReader(
+        book,
+        chosen.files,
+        annotations_of(settings, redaction) if chosen.langfuse else None,
+        rename=redaction.name if redaction else str,
+        clock=wall_clock,
+        interval_s=chosen.interval_s,
+        keep_s=chosen.keep_s,
+    )
+    return LabelSink(book, wall_clock), reader
+
+
+def annotations_of(settings: Settings, redaction: Redaction | None) -> Annotations:
+    """The annotation scores of Langfuse, by the names that the settings give them."""
+    names: dict[str, LabelledMetric] = {name: name for name in LABELLED}
+    names |= {f"{OWN_PREFIX}{name}": name for name in LABELLED}
+    names |= settings.labels.names
+    read: Callable[..., AsyncIterator[HumanLabel]] = load_adapter("langfuse.opinions")
+
+    def told(since_s: float, counters: dict[str, int]) -> AsyncIterator[HumanLabel]:
+        return read(
+            settings.langfuse.url,
+            os.environ,
+            names,
+            clock=wall_clock,
+            insecure=settings.langfuse.insecure,
+            redaction=redaction,
+            since=datetime.fromtimestamp(max(since_s, 0.0), UTC),
+            counters=counters,
+        )
+
+    return told
