@@ -352,7 +352,7 @@ def test_the_own_frame_walk_agrees_with_the_published_messages(
     counts: list[int], texts: list[str]
 ) -> None:
     request = ExportTraceServiceRequest()
-    names = iter([*texts, *[""] * 30])
+    names = iter([*texts, *[""] * 40])
     for count in counts:
         group = request.resource_spans.add(schema_url=next(names))
         scoped = group.scope_spans.add(schema_url=next(names))

@@ -56,7 +56,7 @@ def _add_call(parts: Parts, part: Mapping[str, Any]) -> None:
 def _add_result(parts: Parts, part: Mapping[str, Any]) -> None:
     given = first(part, ("output", "result", "error"))
     failed = part.get("isError") is True or part.get("type") == "tool-error"
-    if isinstance(given, Mapping) and "value" in given:
+    if isinstance(given, dict) and "value" in given:
         kind = given.get("type")
         if isinstance(kind, str) and kind in _OUTPUTS:
             failed = failed or kind in _ERROR_OUTPUTS
@@ -76,7 +76,7 @@ def _add_ui_tool(parts: Parts, part: Mapping[str, Any]) -> None:
 
 def _add_invocation(parts: Parts, part: Mapping[str, Any]) -> None:
     inner = part.get("toolInvocation")
-    if isinstance(inner, Mapping):
+    if isinstance(inner, dict):
         _add_ui_tool(parts, inner)
 
 

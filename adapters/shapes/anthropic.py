@@ -24,7 +24,7 @@ def _add_call(parts: Parts, block: Mapping[str, Any]) -> None:
 def _add_result(parts: Parts, block: Mapping[str, Any]) -> None:
     given = block.get("content")
     failed = block.get("is_error") is True
-    if isinstance(given, Mapping):
+    if isinstance(given, dict):
         failed = failed or str(given.get("type", "")).endswith("_error")
     parts.add_result(answer_of(given), block.get("tool_use_id"), failed=failed)
 
@@ -32,7 +32,7 @@ def _add_result(parts: Parts, block: Mapping[str, Any]) -> None:
 def _media(modality: str) -> Any:
     def add(parts: Parts, block: Mapping[str, Any]) -> None:
         source = block.get("source")
-        parts.add_media(modality, source if isinstance(source, Mapping) else block)
+        parts.add_media(modality, source if isinstance(source, dict) else block)
 
     return add
 

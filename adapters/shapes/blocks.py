@@ -37,7 +37,7 @@ def add_blocks(parts: Parts, value: JsonValue, blocks: Blocks) -> None:
     for block in value if isinstance(value, list) else (value,):
         if isinstance(block, str):
             parts.texts.append(block)
-        elif isinstance(block, Mapping):
+        elif isinstance(block, dict):
             _add_block(parts, block, blocks)
 
 

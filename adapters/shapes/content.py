@@ -48,6 +48,11 @@ def nesting_limit(levels: int) -> Iterator[None]:
         _nesting.reset(before)
 
 
+def nesting() -> int:
+    """The levels that content may have here."""
+    return _nesting.get()
+
+
 class Undecodable(ValueError):
     """The text is not JSON. `cut` says that it is the beginning of JSON."""
 

@@ -30,13 +30,13 @@ def _add_text(parts: Parts, block: Mapping[str, Any]) -> None:
 
 def _add_call(parts: Parts, block: Mapping[str, Any]) -> None:
     call = block["toolUse"]
-    if isinstance(call, Mapping):
+    if isinstance(call, dict):
         parts.add_call(call.get("name"), call.get("input"), call.get("toolUseId"))
 
 
 def _add_result(parts: Parts, block: Mapping[str, Any]) -> None:
     answer = block["toolResult"]
-    if isinstance(answer, Mapping):
+    if isinstance(answer, dict):
         parts.add_result(
             answer_of(answer.get("content")),
             answer.get("toolUseId"),
@@ -46,16 +46,16 @@ def _add_result(parts: Parts, block: Mapping[str, Any]) -> None:
 
 def _add_cited(parts: Parts, block: Mapping[str, Any]) -> None:
     cited = block["citationsContent"]
-    if isinstance(cited, Mapping):
+    if isinstance(cited, dict):
         add_blocks(parts, cited.get("content"), Blocks({}, {"text": _add_text}))
 
 
 def _media(modality: str) -> Reader:
     def add(parts: Parts, block: Mapping[str, Any]) -> None:
         inner = block[modality]
-        if isinstance(inner, Mapping):
+        if isinstance(inner, dict):
             source = inner.get("source")
-            given = source if isinstance(source, Mapping) else {}
+            given = source if isinstance(source, dict) else {}
             parts.add_media(modality, {"format": inner.get("format"), **given})
 
     return add

@@ -19,7 +19,7 @@ def read_message(item: Mapping[str, Any], default_role: str = "assistant") -> Me
 
 def text_of(content: JsonValue) -> str | None:
     """The text of an instruction: a string, a content, a part or a list; None when it has none."""
-    if isinstance(content, Mapping) and "parts" in content:
+    if isinstance(content, dict) and "parts" in content:
         content = content["parts"]
     parts = Parts()
     add_blocks(parts, content, BLOCKS)
@@ -30,7 +30,7 @@ def declarations(tools: JsonValue) -> list[JsonValue]:
     """The function declarations in a request's list of tools."""
     found: list[JsonValue] = []
     for tool in tools if isinstance(tools, list) else ():
-        if isinstance(tool, Mapping):
+        if isinstance(tool, dict):
             inner = first(tool, ("function_declarations", "functionDeclarations"))
             found.extend(inner if isinstance(inner, list) else ())
     return found
@@ -61,7 +61,7 @@ def _add_text(parts: Parts, part: Mapping[str, Any]) -> None:
 def _call(key: str) -> Reader:
     def add(parts: Parts, part: Mapping[str, Any]) -> None:
         call = part[key]
-        if isinstance(call, Mapping):
+        if isinstance(call, dict):
             parts.add_call(call.get("name"), call.get("args"), call.get("id"))
 
     return add
@@ -70,9 +70,9 @@ def _call(key: str) -> Reader:
 def _response(key: str) -> Reader:
     def add(parts: Parts, part: Mapping[str, Any]) -> None:
         answer = part[key]
-        if isinstance(answer, Mapping):
+        if isinstance(answer, dict):
             given = answer.get("response")
-            failed = isinstance(given, Mapping) and set(given) == {"error"}
+            failed = isinstance(given, dict) and set(given) == {"error"}
             parts.add_result(given, answer.get("id"), answer.get("name"), failed=failed)
 
     return add
@@ -81,7 +81,7 @@ def _response(key: str) -> Reader:
 def _media(key: str) -> Reader:
     def add(parts: Parts, part: Mapping[str, Any]) -> None:
         inner = part[key]
-        if isinstance(inner, Mapping):
+        if isinstance(inner, dict):
             mime = first(inner, ("mime_type", "mimeType"))
             modality = mime.partition("/")[0] if isinstance(mime, str) else "file"
             parts.add_media(modality, inner)

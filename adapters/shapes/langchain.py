@@ -31,13 +31,13 @@ def fields_of(item: JsonValue) -> Mapping[str, Any] | None:
     """
     if isinstance(item, list) and len(item) == 2 and isinstance(item[0], str):
         return {"role": item[0], "content": item[1]} if item[0] in _ROLES else None
-    if not isinstance(item, Mapping):
+    if not isinstance(item, dict):
         return None
     inner, name = item.get("kwargs"), item.get("id")
-    if isinstance(inner, Mapping) and ("lc" in item or "content" in inner):
+    if isinstance(inner, dict) and ("lc" in item or "content" in inner):
         named = name[-1] if isinstance(name, list) and name else None
         fields = {**inner, "type": _kind(named if isinstance(named, str) else inner.get("type"))}
-    elif isinstance(item.get("data"), Mapping) and _kind(item.get("type")) in _WRAPPED_TYPES:
+    elif isinstance(item.get("data"), dict) and _kind(item.get("type")) in _WRAPPED_TYPES:
         fields = {**item["data"], "type": _kind(item.get("type"))}
     else:
         fields = {**item, "type": _kind(item.get("type"))}
@@ -67,7 +67,7 @@ def read_message(item: JsonValue, default_role: str = "assistant") -> Message | 
 def calls_beside(fields: Mapping[str, Any]) -> Parts:
     """The calls beside the content: LangChain's own reading, which stands for the blocks'."""
     more = fields.get("additional_kwargs")
-    more = more if isinstance(more, Mapping) else {}
+    more = more if isinstance(more, dict) else {}
     beside = Parts()
     openai.add_calls(beside, fields.get("tool_calls"))
     openai.add_calls(beside, fields.get("invalid_tool_calls"))
@@ -75,7 +75,7 @@ def calls_beside(fields: Mapping[str, Any]) -> Parts:
         openai.add_calls(beside, more.get("tool_calls"))
     for source in (fields, more):
         legacy = source.get("function_call")
-        if isinstance(legacy, Mapping) and not beside.calls:
+        if isinstance(legacy, dict) and not beside.calls:
             beside.add_call(legacy.get("name"), legacy.get("arguments"), None)
     return beside
 
@@ -86,7 +86,7 @@ def told(item: JsonValue) -> Told:
     if fields is None:
         return Told()
     meta = fields.get("response_metadata")
-    meta = meta if isinstance(meta, Mapping) else {}
+    meta = meta if isinstance(meta, dict) else {}
     model = first(meta, ("model_name", "model", "model_id"))
     usage = first(fields, ("usage_metadata",)) or first(meta, ("token_usage", "usage"))
     return Told(model if isinstance(model, str) else None, usage_of(usage))
@@ -94,7 +94,7 @@ def told(item: JsonValue) -> Told:
 
 def usage_of(value: JsonValue) -> Usage | None:
     """Tokens under any provider's names; None where none are told."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return None
     into = _count(first(value, _INPUT_KEYS))
     out = _count(first(value, _OUTPUT_KEYS))

@@ -32,7 +32,7 @@ def read_messages(value: JsonValue, default_role: str) -> tuple[Message, ...] | 
     messages: list[Message] = []
     row: list[JsonValue] = []
     for item in items:
-        if isinstance(item, Mapping) and responses.is_item(item):
+        if isinstance(item, dict) and responses.is_item(item):
             row.append(item)
             continue
         messages += responses.read_items(row)
@@ -89,7 +89,7 @@ def _items(value: JsonValue) -> list[JsonValue] | None:
             if value and isinstance(value[0], list) and not langchain.fields_of(value[0]):
                 value = [item for inner in value if isinstance(inner, list) for item in inner]
             return [_bare(item) for item in value]
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return None
         envelope = next((value[key] for key in _ENVELOPES if _holds(value.get(key))), None)
         if envelope is None:
@@ -99,15 +99,15 @@ def _items(value: JsonValue) -> list[JsonValue] | None:
 
 
 def _holds(value: JsonValue) -> bool:
-    return isinstance(value, list) or (isinstance(value, Mapping) and "messages" in value)
+    return isinstance(value, list) or (isinstance(value, dict) and "messages" in value)
 
 
 def _bare(item: JsonValue) -> JsonValue:
     """A choice's, generation's or candidate's own message."""
-    if isinstance(item, Mapping):
+    if isinstance(item, dict):
         for key in ("message", "content"):
             inner = item.get(key)
-            if isinstance(inner, Mapping) and "role" not in item:
+            if isinstance(inner, dict) and "role" not in item:
                 return inner
     return item
 

@@ -22,7 +22,7 @@ def read_with(item: Mapping[str, Any], blocks: Blocks, default_role: str = "assi
     parts.add_text(item.get("refusal"))
     add_calls(parts, item.get("tool_calls"))
     legacy = item.get("function_call")
-    if isinstance(legacy, Mapping) and not parts.calls:
+    if isinstance(legacy, dict) and not parts.calls:
         parts.add_call(legacy.get("name"), legacy.get("arguments"), None)
     role = role_of(item.get("role"), default_role)
     if role == "tool" and not parts.results and not parts.calls:
@@ -36,9 +36,9 @@ def add_calls(parts: Parts, calls: JsonValue) -> None:
     The same list stands for LangChain's `args`, the AI SDK's `toolName`, Ollama's objects.
     """
     for call in calls if isinstance(calls, list) else ():
-        if isinstance(call, Mapping):
+        if isinstance(call, dict):
             shape = first(call, ("function", "custom"))
-            shape = shape if isinstance(shape, Mapping) else call
+            shape = shape if isinstance(shape, dict) else call
             parts.add_call(
                 first(shape, ("name", "toolName", "tool_name")),
                 first(shape, ("arguments", "args", "input")),
@@ -72,17 +72,17 @@ def _answer(item: Mapping[str, Any], parts: Parts, role: str) -> Message:
 
 def _add_image(parts: Parts, block: Mapping[str, Any]) -> None:
     inner = block.get("image_url")
-    parts.add_media("image", inner if isinstance(inner, Mapping) else block)
+    parts.add_media("image", inner if isinstance(inner, dict) else block)
 
 
 def _add_audio(parts: Parts, block: Mapping[str, Any]) -> None:
     inner = block.get("input_audio")
-    parts.add_media("audio", inner if isinstance(inner, Mapping) else block)
+    parts.add_media("audio", inner if isinstance(inner, dict) else block)
 
 
 def _add_file(parts: Parts, block: Mapping[str, Any]) -> None:
     inner = block.get("file")
-    parts.add_media("file", inner if isinstance(inner, Mapping) else block)
+    parts.add_media("file", inner if isinstance(inner, dict) else block)
 
 
 def _add_refusal(parts: Parts, block: Mapping[str, Any]) -> None:

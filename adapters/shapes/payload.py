@@ -13,6 +13,7 @@ import msgspec
 
 from adapters.shapes import content, gemini, langchain, mixed
 from adapters.shapes.blocks import add_blocks, answer_of
+from adapters.shapes.listed import read_listed
 from adapters.shapes.parts import Parts, call_id, first
 from monitor.model import ArgumentsState, JsonValue, Message, Usage
 
@@ -84,14 +85,19 @@ def opened(value: JsonValue) -> tuple[JsonValue, bool]:
 
 def read_given(value: JsonValue) -> Given:
     """A request, a state, the arguments of a function, messages or plain text."""
+    if type(value) is str and value[:1] == "[":
+        listed = read_listed(value, "user")
+        if listed is not None:
+            messages, definitions = _without_definitions(listed)
+            return Given(messages, tools=definitions)
     value, cut = opened(value)
     if cut or value is None:
         return Given(cut=cut)
     messages, definitions = _without_definitions(_messages_given(value, _ROUNDS))
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return Given(messages, tools=definitions)
     config = value.get("config")
-    config = config if isinstance(config, Mapping) else {}
+    config = config if isinstance(config, dict) else {}
     return Given(
         messages,
         _system(value) or _system(config),
@@ -111,7 +117,7 @@ def read_said(value: JsonValue, *, structured: bool = True) -> Said:
     messages = _messages_said(value, _ROUNDS)
     if not messages and structured:
         messages = (Message("assistant", _json(value)),)
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return Said(messages)
     told = _generation_told(value)
     return Said(
@@ -144,7 +150,7 @@ def read_arguments(value: JsonValue) -> tuple[JsonValue, ArgumentsState]:
 def read_answer(value: JsonValue) -> Answer:
     """A tool's result, out of a message, of content blocks or of `output`."""
     given = content.result(value)
-    if isinstance(given, Mapping) and given.keys() == {"output"} and _is_tool(given["output"]):
+    if isinstance(given, dict) and given.keys() == {"output"} and _is_tool(given["output"]):
         given = given["output"]
     if not _is_tool(given):
         return Answer(content.result(answer_of(given)))
@@ -159,7 +165,7 @@ def read_answer(value: JsonValue) -> Answer:
 
 
 def _is_tool(value: JsonValue) -> bool:
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return False
     fields = langchain.fields_of(value)
     return fields is not None and "content" in fields and "tool_call_id" in fields
@@ -177,7 +183,7 @@ def _unwrapped(given: Mapping[str, Any]) -> dict[str, JsonValue] | None:
 
 
 def _messages_given(value: JsonValue, rounds: int) -> tuple[Message, ...] | None:
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return _object_given(value, rounds) if rounds else None
     if isinstance(value, list):
         return _list(value, "user")
@@ -195,7 +201,7 @@ def _object_given(value: Mapping[str, Any], rounds: int) -> tuple[Message, ...] 
 
 
 def _messages_said(value: JsonValue, rounds: int) -> tuple[Message, ...] | None:
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return _object_said(value, rounds)
     if isinstance(value, list):
         return _new(_list(value, "assistant"))
@@ -243,7 +249,7 @@ def _is_message(value: Mapping[str, Any]) -> bool:
 
 
 def _is_block(item: JsonValue) -> bool:
-    if not isinstance(item, Mapping) or "role" in item or "lc" in item:
+    if not isinstance(item, dict) or "role" in item or "lc" in item:
         return False
     kind = item.get("type")
     if isinstance(kind, str):
@@ -274,15 +280,15 @@ def _without_definitions(
 
 def _is_definition(value: JsonValue) -> bool:
     return (
-        isinstance(value, Mapping)
+        isinstance(value, dict)
         and value.get("type") == "function"
-        and isinstance(value.get("function"), Mapping)
+        and isinstance(value.get("function"), dict)
     )
 
 
 def _system(source: Mapping[str, Any]) -> str | None:
     given = first(source, _SYSTEM_KEYS)
-    if isinstance(given, Mapping):
+    if isinstance(given, dict):
         given = first(given, ("parts", "content", "text"))
     parts = Parts()
     add_blocks(parts, given, mixed.BLOCKS)
@@ -292,7 +298,7 @@ def _system(source: Mapping[str, Any]) -> str | None:
 def _tools(source: Mapping[str, Any]) -> JsonValue:
     """Every provider's tools in the form that has a name and a schema at its top."""
     config = first(source, ("toolConfig", "tool_config"))
-    given = first(config if isinstance(config, Mapping) else source, ("tools", "functions"))
+    given = first(config if isinstance(config, dict) else source, ("tools", "functions"))
     if not isinstance(given, list) or not given:
         return None
     declared = gemini.declarations(given)
@@ -300,7 +306,7 @@ def _tools(source: Mapping[str, Any]) -> JsonValue:
         return [gemini.lower_types(item) for item in declared]
     return [
         item["toolSpec"]
-        if isinstance(item, Mapping) and isinstance(item.get("toolSpec"), Mapping)
+        if isinstance(item, dict) and isinstance(item.get("toolSpec"), dict)
         else item
         for item in given
     ]
@@ -309,17 +315,17 @@ def _tools(source: Mapping[str, Any]) -> JsonValue:
 def _generation_told(value: JsonValue) -> langchain.Told:
     """What LangChain's message inside `generations` says of the call that made it."""
     for _ in range(_ROUNDS):
-        given = value.get("generations") if isinstance(value, Mapping) else value
+        given = value.get("generations") if isinstance(value, dict) else value
         if not isinstance(given, list) or not given:
             break
         value = given[0]
-    return langchain.told(value.get("message")) if isinstance(value, Mapping) else langchain.Told()
+    return langchain.told(value.get("message")) if isinstance(value, dict) else langchain.Told()
 
 
 def _usage(source: Mapping[str, Any]) -> Usage | None:
     inner = source.get("llm_output")
     return langchain.usage_of(first(source, _USAGE_KEYS)) or langchain.usage_of(
-        first(inner, _USAGE_KEYS) if isinstance(inner, Mapping) else None
+        first(inner, _USAGE_KEYS) if isinstance(inner, dict) else None
     )
 
 

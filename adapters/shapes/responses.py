@@ -34,7 +34,7 @@ def read_items(value: JsonValue) -> tuple[Message, ...]:
     for item in value if isinstance(value, list) else (value,):
         if isinstance(item, str):
             item = {"role": "user", "content": item}
-        if not isinstance(item, Mapping) or item.get("type") == "reasoning":
+        if not isinstance(item, dict) or item.get("type") == "reasoning":
             continue
         if _is_call(item):
             _add_call(calls, item)

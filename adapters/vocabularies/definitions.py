@@ -60,20 +60,20 @@ _remembered_definitions = lru_cache(_REMEMBERED)(_from_text)
 
 def _from_value(value: JsonValue) -> tuple[ToolDefinition, ...] | None:
     content.check_depth(value)
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         value = [value]
     if not isinstance(value, list):
         return None
     return tuple(
         definition
         for item in value
-        if isinstance(item, Mapping) and (definition := _definition(item)) is not None
+        if isinstance(item, dict) and (definition := _definition(item)) is not None
     )
 
 
 def _definition(item: Mapping[str, Any]) -> ToolDefinition | None:
     function = item.get("function")
-    if isinstance(function, Mapping):
+    if isinstance(function, dict):
         item = function
     name = item.get("name")
     if not isinstance(name, str) or not name.strip():

@@ -37,7 +37,7 @@ def read_event_list(value: JsonValue) -> EventList:
     given: list[Message] = []
     said: list[Message] = []
     for item in items:
-        if not isinstance(item, Mapping):
+        if not isinstance(item, dict):
             continue
         choice = item.get(NAME) == CHOICE
         message = _message(item, choice=choice)
@@ -49,7 +49,7 @@ def read_event_list(value: JsonValue) -> EventList:
 
 def _message(item: Mapping[str, Any], *, choice: bool) -> Message | None:
     inner = item.get("message") if choice else item
-    if not isinstance(inner, Mapping):
+    if not isinstance(inner, dict):
         inner = {"content": inner} if isinstance(inner, str) else item
     default = "assistant" if choice else _ROLES.get(str(item.get(NAME)), "user")
     fields = {key: inner[key] for key in inner if key != NAME}

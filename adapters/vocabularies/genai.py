@@ -13,6 +13,7 @@ from typing import Final
 from adapters.vocabularies import content, indexed, message_events
 from adapters.vocabularies.definitions import read_definitions, read_instructions
 from adapters.vocabularies.messages import call_id, read_messages
+from adapters.vocabularies.numbered import Numbered
 from monitor.model import (
     AgentSpan,
     JsonValue,
@@ -229,9 +230,10 @@ def _read_older(
 ) -> AgentSpan:
     """The same from the older generations: whichever tells anything tells all of it."""
     found = message_events.read_events(events) if events else message_events.Content()
+    numbered = Numbered(attributes)
     family = f"{vocabulary}_events"
     if found.given is None and found.said is None:
-        found = indexed.read_content(attributes, events)
+        found = indexed.read_content(attributes, events, numbered)
         family = f"{vocabulary}_indexed"
     if found.given is None and found.said is None:
         family = vocabulary
@@ -245,7 +247,7 @@ def _read_older(
         found.said,
         found.cut,
         usage_of(attributes) if kind == "model" else None,
-        definitions=indexed.read_functions(attributes),
+        definitions=indexed.read_functions(numbered),
     )
 
 

@@ -66,7 +66,7 @@ class GoogleAdk:
         if answer is None and arguments == _NOTHING:
             arguments = None
         given, _ = opened(answer)
-        if isinstance(given, Mapping) and given == {"result": _NOT_SPECIFIED}:
+        if isinstance(given, dict) and given == {"result": _NOT_SPECIFIED}:
             answer = None
         return told_tool(
             span,

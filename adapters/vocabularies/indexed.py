@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from adapters.shapes import content, mixed, payload
+from adapters.shapes.remembered import Remembered
 from adapters.vocabularies.definitions import read_function
 from adapters.vocabularies.message_events import Content
-from adapters.vocabularies.numbered import Row, row, tree_of
+from adapters.vocabularies.numbered import Numbered, row
 from monitor.model import JsonValue, Message, ToolDefinition
 
 PROMPT: Final = "gen_ai.prompt"
@@ -21,6 +22,10 @@ FUNCTIONS: Final = "llm.request.functions."
 EVENTS: Final = frozenset({"gen_ai.content.prompt", "gen_ai.content.completion"})
 KEYS: Final = frozenset({PROMPT, COMPLETION, f"{PROMPT}.", f"{COMPLETION}.", FUNCTIONS})
 _STARTS: Final = (PROMPT, COMPLETION)
+_PROMPTS: Final = f"{PROMPT}."
+_COMPLETIONS: Final = f"{COMPLETION}."
+_prompts: Final[Remembered[Message]] = Remembered()
+_completions: Final[Remembered[Message]] = Remembered()
 
 
 def tells(attributes: Mapping[str, JsonValue]) -> bool:
@@ -29,28 +34,30 @@ def tells(attributes: Mapping[str, JsonValue]) -> bool:
 
 
 def read_content(
-    attributes: Mapping[str, JsonValue], events: Sequence[tuple[str, Mapping[str, JsonValue]]]
+    attributes: Mapping[str, JsonValue],
+    events: Sequence[tuple[str, Mapping[str, JsonValue]]],
+    numbered: Numbered,
 ) -> Content:
     """Numbered messages; else the whole texts, the span's own before those of its events."""
-    prompts = row(tree_of(attributes, f"{PROMPT}."))
-    completions = row(tree_of(attributes, f"{COMPLETION}."))
-    if prompts.items or completions.items:
+    prompts, gaps_in = numbered.read(_PROMPTS, _prompt, _prompts)
+    completions, gaps_out = numbered.read(_COMPLETIONS, _completion, _completions)
+    if numbered.has(_PROMPTS) or numbered.has(_COMPLETIONS):
         return Content(
-            _messages(prompts, "user"),
-            _messages(completions, "assistant"),
-            prompts.gaps or completions.gaps,
+            tuple(prompts) or None,
+            tuple(completions) or None,
+            gaps_in or gaps_out,
         )
     given = payload.read_given(_whole(attributes, events, PROMPT))
     said = payload.read_said(_whole(attributes, events, COMPLETION))
     return Content(given.messages, said.messages, given.cut or said.cut)
 
 
-def read_functions(attributes: Mapping[str, JsonValue]) -> tuple[ToolDefinition, ...] | None:
+def read_functions(numbered: Numbered) -> tuple[ToolDefinition, ...] | None:
     """The tools that the model was offered; None when none are told."""
     found = [
         definition
-        for item in row(tree_of(attributes, FUNCTIONS)).items
-        if isinstance(item, Mapping) and (definition := read_function(item)) is not None
+        for item in numbered.row(FUNCTIONS).items
+        if isinstance(item, dict) and (definition := read_function(item)) is not None
     ]
     return tuple(found) if found else None
 
@@ -67,13 +74,12 @@ def _whole(
     return next(told, None)
 
 
-def _messages(numbered: Row, role: str) -> tuple[Message, ...] | None:
-    found = [
-        message
-        for item in numbered.items
-        if isinstance(item, Mapping) and (message := _message(item, role)) is not None
-    ]
-    return tuple(found) if found else None
+def _prompt(item: JsonValue) -> Message | None:
+    return _message(item, "user") if isinstance(item, dict) else None
+
+
+def _completion(item: JsonValue) -> Message | None:
+    return _message(item, "assistant") if isinstance(item, dict) else None
 
 
 def _message(item: Mapping[str, Any], role: str) -> Message | None:
@@ -107,4 +113,4 @@ def _blocks(value: JsonValue) -> JsonValue:
 
 
 def _is_block(block: JsonValue) -> bool:
-    return isinstance(block, Mapping) and block.get("type") in mixed.BLOCKS.typed
+    return isinstance(block, dict) and block.get("type") in mixed.BLOCKS.typed

@@ -117,6 +117,6 @@ def _run(
 def _usage(value: JsonValue) -> Usage | None:
     """Tokens; what was read from a cache is a part of `input` already."""
     told = plain(value)
-    if not isinstance(told, Mapping):
+    if not isinstance(told, dict):
         return None
     return usage_or_none(told.get("input"), told.get("output")) or usage_of(told)

@@ -77,7 +77,7 @@ class LangWatch:
 
 def _with_conversation(span: AgentSpan, metadata: JsonValue) -> AgentSpan:
     """The conversation and the user that the trace's metadata names."""
-    if not isinstance(metadata, Mapping):
+    if not isinstance(metadata, dict):
         return span
     return msgspec.structs.replace(
         span,
@@ -89,7 +89,7 @@ def _with_conversation(span: AgentSpan, metadata: JsonValue) -> AgentSpan:
 def _value(typed: JsonValue) -> JsonValue:
     """What stands inside `{type, value}`; a list of replies with one entry is that entry."""
     typed = plain(typed)
-    if not isinstance(typed, Mapping) or "value" not in typed:
+    if not isinstance(typed, dict) or "value" not in typed:
         return typed
     value = typed["value"]
     if typed.get("type") == "list" and isinstance(value, list):
@@ -100,7 +100,7 @@ def _value(typed: JsonValue) -> JsonValue:
 
 def _usage(metrics: JsonValue) -> Usage | None:
     told = _value(metrics)
-    if not isinstance(told, Mapping):
+    if not isinstance(told, dict):
         return None
     return usage_or_none(
         told.get("promptTokens", told.get("prompt_tokens")),

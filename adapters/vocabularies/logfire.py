@@ -58,7 +58,7 @@ class Logfire:
             span,
             "model",
             self.name,
-            given if isinstance(asked, Mapping) else Given(),
+            given if isinstance(asked, dict) else Given(),
             said,
             model=model_of(attributes),
             usage=genai.usage_of(attributes),
@@ -66,11 +66,11 @@ class Logfire:
 
 
 def _holds(value: JsonValue, keys: Sequence[str]) -> bool:
-    return isinstance(value, Mapping) and any(value.get(key) is not None for key in keys)
+    return isinstance(value, dict) and any(value.get(key) is not None for key in keys)
 
 
 def _said(answered: JsonValue, scope: str) -> Said:
-    if not isinstance(answered, Mapping) or not _holds(answered, _ANSWERS):
+    if not isinstance(answered, dict) or not _holds(answered, _ANSWERS):
         return Said()
     said = read_said(answered)
     if scope != ANTHROPIC or not said.messages:

@@ -50,7 +50,7 @@ def read_events(events: Sequence[tuple[str, Mapping[str, JsonValue]]]) -> Conten
             continue
         whole, broken = _opened(fields.get(CONTENT))
         cut = cut or broken
-        if isinstance(whole, Mapping):
+        if isinstance(whole, dict):
             fields = {**fields, **whole}
         if name == CHOICE:
             message, broken = _choice(fields)
@@ -72,7 +72,7 @@ def read_events(events: Sequence[tuple[str, Mapping[str, JsonValue]]]) -> Conten
 
 def _choice(fields: Mapping[str, JsonValue]) -> tuple[Message | None, bool]:
     inner, cut = _opened(fields.get("message"))
-    if isinstance(inner, Mapping):
+    if isinstance(inner, dict):
         return _with_fields(inner, fields, cut)
     if inner is not None:
         return _with_fields({"content": inner}, fields, cut)
@@ -92,7 +92,7 @@ def _message(fields: Mapping[str, JsonValue], role: str) -> tuple[Message | None
     """None for an event without content: its recorder was told to leave the content out."""
     given, cut_content = _blocks(fields.get("content"))
     calls, cut_calls = _opened(fields.get("tool_calls"))
-    if isinstance(calls, Mapping):
+    if isinstance(calls, dict):
         calls = [calls]
     cut = cut_content or cut_calls
     if isinstance(given, str) and given in HIDDEN:
@@ -115,7 +115,7 @@ def _blocks(value: JsonValue) -> tuple[JsonValue, bool]:
     if not isinstance(value, str) or value.lstrip()[:1] != "[":
         return value, False
     decoded = content.result(value)
-    if isinstance(decoded, list) and decoded and all(isinstance(b, Mapping) for b in decoded):
+    if isinstance(decoded, list) and decoded and all(isinstance(b, dict) for b in decoded):
         return decoded, False
     return value, False
 

@@ -130,7 +130,7 @@ def _standard_result(part: _Part) -> ToolResult:
 
 
 def _patient(value: JsonValue, default_role: str) -> tuple[Message, ...] | None:
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         inner = value.get("messages")
         value = inner if isinstance(inner, list) else [value]
     if isinstance(value, str):
@@ -144,7 +144,7 @@ def _patient(value: JsonValue, default_role: str) -> tuple[Message, ...] | None:
 def _message(item: JsonValue, default_role: str) -> Message | None:
     if isinstance(item, str):
         return Message(default_role, item)
-    if not isinstance(item, Mapping):
+    if not isinstance(item, dict):
         return None
     role = item.get("role")
     collected = _Collected()
@@ -180,13 +180,13 @@ class _Collected:
     def add_all(self, parts: JsonValue) -> None:
         if isinstance(parts, str):
             self.texts.append(parts)
-        elif isinstance(parts, Mapping):
+        elif isinstance(parts, dict):
             self.add(parts)
         elif isinstance(parts, list):
             for part in parts:
                 if isinstance(part, str):
                     self.texts.append(part)
-                elif isinstance(part, Mapping):
+                elif isinstance(part, dict):
                     self.add(part)
 
     def add(self, part: Mapping[str, Any]) -> None:
@@ -199,10 +199,10 @@ class _Collected:
 
     def _add_untyped(self, part: Mapping[str, Any]) -> None:
         for key in ("functionCall", "function_call"):
-            if isinstance(part.get(key), Mapping):
+            if isinstance(part.get(key), dict):
                 return self.add_call(part[key])
         for key in ("functionResponse", "function_response"):
-            if isinstance(part.get(key), Mapping):
+            if isinstance(part.get(key), dict):
                 return self.add_result(part[key])
         if isinstance(part.get("text"), str):
             self.texts.append(part["text"])
@@ -214,7 +214,7 @@ class _Collected:
         text = _first(part, ("content", "text"))
         if isinstance(text, str):
             self.texts.append(text)
-        elif isinstance(text, list | Mapping):
+        elif isinstance(text, list | dict):
             self.add_all(text)
 
     def add_call(self, part: Mapping[str, Any]) -> None:
@@ -226,7 +226,7 @@ class _Collected:
     def add_server_call(self, part: Mapping[str, Any]) -> None:
         inner = part.get("server_tool_call")
         given = inner
-        if isinstance(inner, Mapping):
+        if isinstance(inner, dict):
             given = {key: value for key, value in inner.items() if key != "type"}
         self.add_call({"name": part.get("name"), "id": part.get("id"), "arguments": given})
 
@@ -257,9 +257,9 @@ class _Collected:
         """Calls and the answer as OpenAI's own messages carry them, beside the text."""
         calls = item.get("tool_calls")
         for call in calls if isinstance(calls, list) else ():
-            if isinstance(call, Mapping):
+            if isinstance(call, dict):
                 function = call.get("function")
-                shape = function if isinstance(function, Mapping) else call
+                shape = function if isinstance(function, dict) else call
                 self.add_call({**shape, "id": call.get("id")})
         if item.get("role") == "tool" and not self.results and not self.calls and self.texts:
             self.add_result(

@@ -64,19 +64,19 @@ class MovedContent:
 def is_moved(body: Mapping[str, JsonValue]) -> bool:
     """Whether a log record's body has the form of moved content."""
     return any(
-        isinstance(side, Mapping) and isinstance(side.get("messages"), list)
+        isinstance(side, dict) and isinstance(side.get("messages"), list)
         for side in (body.get("input"), body.get("output"))
     )
 
 
 def _texts(side: JsonValue) -> list[tuple[str, JsonValue]]:
     """Role and content of each message. A content may be wrapped once more."""
-    listed = side.get("messages") if isinstance(side, Mapping) else None
+    listed = side.get("messages") if isinstance(side, dict) else None
     found = []
     for item in listed if isinstance(listed, list) else ():
-        if isinstance(item, Mapping):
+        if isinstance(item, dict):
             given = item.get("content")
-            if isinstance(given, Mapping) and len(given) == 1:
+            if isinstance(given, dict) and len(given) == 1:
                 given = next(iter(given.values()))
             role = item.get("role")
             found.append((role if isinstance(role, str) and role else "user", given))
@@ -88,7 +88,7 @@ def _is_noise(given: list[tuple[str, JsonValue]], said: list[tuple[str, JsonValu
     if any(text == _END for _, text in said):
         return True
     state = payload.opened(given[0][1])[0] if len(given) == 1 else None
-    return isinstance(state, Mapping) and _STATE in state
+    return isinstance(state, dict) and _STATE in state
 
 
 def _given(texts: list[tuple[str, JsonValue]]) -> tuple[Message, ...] | None:
@@ -122,13 +122,13 @@ def _said(texts: list[tuple[str, JsonValue]]) -> tuple[Message, ...] | None:
 
 def _is_wrapped(text: JsonValue) -> bool:
     value, _ = payload.opened(text)
-    return isinstance(value, Mapping | list)
+    return isinstance(value, dict | list)
 
 
 def _kind(given: list[tuple[str, JsonValue]], said: list[tuple[str, JsonValue]]) -> SpanKind:
     """What the content alone tells; "other" is what repeats the content of others."""
     reply: Any = payload.opened(said[0][1])[0] if len(said) == 1 else None
-    if isinstance(reply, Mapping):
+    if isinstance(reply, dict):
         if "generations" in reply or "choices" in reply:
             return "model"
         if "tool_call_id" in reply:

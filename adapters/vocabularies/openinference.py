@@ -19,6 +19,7 @@ from adapters.vocabularies import openinference_messages as numbered
 from adapters.vocabularies import openinference_tools as tools
 from adapters.vocabularies.definitions import read_definitions
 from adapters.vocabularies.identity import METADATA_USERS, conversation_id, user_id
+from adapters.vocabularies.numbered import Numbered
 from adapters.vocabularies.openinference_messages import shown
 from adapters.vocabularies.openinference_tools import first_text
 from monitor.model import AgentSpan, JsonValue, Message, SpanKind
@@ -127,14 +128,15 @@ def _read_run(
         # A node of a graph repeats the state that the graph's own span carries; a step of
         # smolagents carries the repr of its memory.
         return kept.told_other(span, vocabulary)
+    told = Numbered(attributes)
     if kind == "model":
-        given, said = _given(attributes), _said(attributes)
+        given, said = _given(attributes, told), _said(attributes, told)
     else:
         # Of a graph's state LangChain numbers the first message only; the whole value is right.
         given = _asked(payload.read_given(shown(attributes.get(tools.INPUT))))
-        given = given if given.messages else _asked(_given(attributes))
+        given = given if given.messages else _asked(_given(attributes, told))
         said = _replied(payload.read_said(shown(attributes.get(tools.OUTPUT))), kind)
-        said = said if said.messages else _replied(_said(attributes), kind)
+        said = said if said.messages else _replied(_said(attributes, told), kind)
     beside = _invocation(attributes)
     if given.system is None and kept.first_system(given.messages) is None:
         given = given._replace(system=beside.system)
@@ -149,14 +151,14 @@ def _read_run(
         model=first_text(attributes, MODELS),
         usage=usage or genai.usage_of(attributes),
     )
-    definitions = numbered.read_tools(attributes) or read_definitions(beside.tools)
+    definitions = numbered.read_tools(told) or read_definitions(beside.tools)
     if not definitions:
         return read
     return msgspec.structs.replace(read, tool_definitions=definitions)
 
 
-def _given(attributes: Mapping[str, JsonValue]) -> Given:
-    told = numbered.read_numbered(attributes, numbered.MESSAGES_IN, "user")
+def _given(attributes: Mapping[str, JsonValue], all_: Numbered) -> Given:
+    told = numbered.read_numbered(all_, numbered.MESSAGES_IN, "user")
     if told.messages is not None and not numbered.lost_results(told.messages):
         return Given(told.messages, cut=told.gaps)
     if told.messages is not None:
@@ -164,17 +166,17 @@ def _given(attributes: Mapping[str, JsonValue]) -> Given:
         if any(message.results for message in whole.messages or ()):
             return whole
         return Given(numbered.with_results(told.messages), cut=told.gaps)
-    prompts = numbered.read_completion(attributes, numbered.PROMPTS, "prompt", "user")
+    prompts = numbered.read_completion(all_, numbered.PROMPTS, "prompt", "user")
     if prompts is not None:
         return Given(prompts)
     return payload.read_given(shown(attributes.get(tools.INPUT)))
 
 
-def _said(attributes: Mapping[str, JsonValue]) -> Said:
-    told = numbered.read_numbered(attributes, numbered.MESSAGES_OUT, "assistant")
+def _said(attributes: Mapping[str, JsonValue], all_: Numbered) -> Said:
+    told = numbered.read_numbered(all_, numbered.MESSAGES_OUT, "assistant")
     if told.messages is not None:
         return Said(told.messages, cut=told.gaps)
-    choices = numbered.read_completion(attributes, numbered.CHOICES, "completion", "assistant")
+    choices = numbered.read_completion(all_, numbered.CHOICES, "completion", "assistant")
     if choices is not None:
         return Said(choices)
     return payload.read_said(shown(attributes.get(tools.OUTPUT)))
@@ -215,7 +217,7 @@ def _with_conversation(span: AgentSpan, attributes: Mapping[str, JsonValue]) -> 
     if metadata is None or (named and (span.user_id or "user" not in str(metadata))):
         return span
     fields, _ = payload.opened(metadata)
-    if not isinstance(fields, Mapping):
+    if not isinstance(fields, dict):
         return span
     return msgspec.structs.replace(
         span,

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from adapters.shapes import content
 from adapters.shapes.blocks import answer_of, role_of
 from adapters.shapes.parts import Parts
+from adapters.shapes.remembered import Remembered
 from adapters.vocabularies.definitions import read_schemas
-from adapters.vocabularies.numbered import row, tree_of
+from adapters.vocabularies.numbered import Numbered, row
 from monitor.model import JsonValue, Message, ToolCall, ToolDefinition
 
 MESSAGES_IN: Final = "llm.input_messages."
@@ -37,16 +38,11 @@ def shown(value: JsonValue) -> JsonValue:
     return None if value == HIDDEN else value
 
 
-def read_numbered(attributes: Mapping[str, JsonValue], prefix: str, role: str) -> Told:
+def read_numbered(numbered: Numbered, prefix: str, role: str) -> Told:
     """The messages below a prefix. One of which only the role is known counts as not known."""
-    numbered = row(tree_of(attributes, prefix))
-    found: list[Message] = []
-    for item in numbered.items:
-        fields = item.get("message") if isinstance(item, dict) else None
-        message = _message(fields, role) if isinstance(fields, dict) else None
-        if message is not None:
-            found.append(message)
-    return Told(tuple(found) or None, numbered.gaps)
+    read, remembered = _READERS[role]
+    found, gaps = numbered.read(prefix, read, remembered)
+    return Told(tuple(found) or None, gaps)
 
 
 def lost_results(messages: tuple[Message, ...]) -> bool:
@@ -80,11 +76,11 @@ def _is_result(before: Message, message: Message) -> bool:
 
 
 def read_completion(
-    attributes: Mapping[str, JsonValue], prefix: str, inner: str, role: str
+    numbered: Numbered, prefix: str, inner: str, role: str
 ) -> tuple[Message, ...] | None:
     """The prompts or choices of a completion without roles."""
     texts = []
-    for item in row(tree_of(attributes, prefix)).items:
+    for item in numbered.row(prefix).items:
         fields = item.get(inner) if isinstance(item, dict) else None
         text = shown(fields.get("text")) if isinstance(fields, dict) else None
         if isinstance(text, str):
@@ -92,14 +88,31 @@ def read_completion(
     return tuple([Message(role, text) for text in texts]) or None
 
 
-def read_tools(attributes: Mapping[str, JsonValue]) -> tuple[ToolDefinition, ...] | None:
+def read_tools(numbered: Numbered) -> tuple[ToolDefinition, ...] | None:
     """The tools that the model was offered; None when none are told."""
     tools = [
         item["tool"].get("json_schema")
-        for item in row(tree_of(attributes, TOOLS)).items
+        for item in numbered.row(TOOLS).items
         if isinstance(item, dict) and isinstance(item.get("tool"), dict)
     ]
     return read_schemas(tools) if tools else None
+
+
+def _given(item: JsonValue) -> Message | None:
+    fields = item.get("message") if isinstance(item, dict) else None
+    return _message(fields, "user") if isinstance(fields, dict) else None
+
+
+def _said(item: JsonValue) -> Message | None:
+    fields = item.get("message") if isinstance(item, dict) else None
+    return _message(fields, "assistant") if isinstance(fields, dict) else None
+
+
+_READERS: Final[dict[str, tuple[Callable[[JsonValue], Message | None], Remembered[Message]]]] = {
+    "user": (_given, Remembered()),
+    "assistant": (_said, Remembered()),
+}
+"""By the role of a message that tells none."""
 
 
 def _message(fields: Mapping[str, Any], default_role: str) -> Message | None:

@@ -88,7 +88,7 @@ def _arguments(attributes: Mapping[str, JsonValue], span: AgentSpan) -> JsonValu
     parameters = shown(attributes.get(PARAMETERS))
     if given is not None:
         fields, _ = payload.opened(given)
-        return _called(given, fields, parameters) if isinstance(fields, Mapping) else given
+        return _called(given, fields, parameters) if isinstance(fields, dict) else given
     # Some instrumentations put the schema here and some the arguments themselves.
     return None if _is_schema(payload.opened(parameters)[0]) else parameters
 
@@ -97,8 +97,8 @@ def _called(given: JsonValue, fields: Mapping[str, Any], parameters: JsonValue) 
     """The arguments out of the call of the function that runs the tool."""
     if fields.keys() >= _CREW_CALL:
         calling = fields["calling"]
-        return calling.get("arguments") if isinstance(calling, Mapping) else None
-    if fields.keys() <= _RUN_OPTIONS and isinstance(fields.get("input"), Mapping):
+        return calling.get("arguments") if isinstance(calling, dict) else None
+    if fields.keys() <= _RUN_OPTIONS and isinstance(fields.get("input"), dict):
         return fields["input"]
     if fields.get("args") and isinstance(fields["args"], list) and "kwargs" in fields:
         return _named(fields["args"], fields["kwargs"], parameters) or given
@@ -108,23 +108,23 @@ def _called(given: JsonValue, fields: Mapping[str, Any], parameters: JsonValue) 
 def _named(args: list[JsonValue], kwargs: JsonValue, parameters: JsonValue) -> JsonValue:
     """Positional arguments by the names of the tool's parameters; None where these are unknown."""
     schema, _ = payload.opened(parameters)
-    if not isinstance(schema, Mapping) or not _is_schema(schema):
+    if not isinstance(schema, dict) or not _is_schema(schema):
         return None
     properties = schema.get("properties", schema)
-    names = list(properties) if isinstance(properties, Mapping) else []
+    names = list(properties) if isinstance(properties, dict) else []
     if len(names) < len(args):
         return None
     named = dict(zip(names, args, strict=False))
-    return {**named, **kwargs} if isinstance(kwargs, Mapping) else named
+    return {**named, **kwargs} if isinstance(kwargs, dict) else named
 
 
 def _is_schema(value: JsonValue) -> bool:
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return False
     if "properties" in value or value.get("type") == "object":
         return True
     return bool(value) and all(
-        isinstance(item, Mapping) and isinstance(item.get("type"), str) for item in value.values()
+        isinstance(item, dict) and isinstance(item.get("type"), str) for item in value.values()
     )
 
 

@@ -115,7 +115,7 @@ def _with_agent(attributes: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
 def _definitions(parameters: JsonValue) -> tuple[ToolDefinition, ...] | None:
     """The tools of a request; those that only carry the answer are no tools."""
     told, _ = opened(parameters)
-    return read_definitions(told.get("function_tools")) if isinstance(told, Mapping) else None
+    return read_definitions(told.get("function_tools")) if isinstance(told, dict) else None
 
 
 def _tool_keys(attributes: Mapping[str, JsonValue]) -> tuple[str, str]:

@@ -76,8 +76,8 @@ class Traceloop:
         if genai.ARGUMENTS in attributes and not _is_callback(fields):
             return genai.read_tool(attributes, events, span, f"{self.name}_genai")
         failed = returned is None and any(name == genai.EXCEPTION_EVENT for name, _ in events)
-        beside = fields.get("kwargs") if isinstance(fields, Mapping) else None
-        id_ = beside.get("tool_call_id") if isinstance(beside, Mapping) else None
+        beside = fields.get("kwargs") if isinstance(fields, dict) else None
+        id_ = beside.get("tool_call_id") if isinstance(beside, dict) else None
         return kept.told_tool(
             span,
             self.name,
@@ -101,17 +101,17 @@ def _tool_name(attributes: Mapping[str, JsonValue], span: AgentSpan) -> str:
 
 def _is_callback(fields: JsonValue) -> bool:
     """Whether this is what LangChain tells its callbacks about a tool's run."""
-    if not isinstance(fields, Mapping):
+    if not isinstance(fields, dict):
         return False
     return "input_str" in fields or ("inputs" in fields and not _BESIDE.isdisjoint(fields))
 
 
 def _without_callback(value: JsonValue, fields: JsonValue) -> JsonValue:
     """A tool's arguments without what stands beside them."""
-    if not isinstance(fields, Mapping):
+    if not isinstance(fields, dict):
         return value
     inputs = fields.get("inputs")
-    if isinstance(inputs, Mapping) and inputs:
+    if isinstance(inputs, dict) and inputs:
         return {"inputs": inputs}
     if "input_str" in fields:
         return {"input_str": fields["input_str"]}
@@ -123,7 +123,7 @@ def _without_callback(value: JsonValue, fields: JsonValue) -> JsonValue:
 def _returned(value: JsonValue) -> JsonValue:
     """What the function returned."""
     fields, _ = payload.opened(value)
-    if isinstance(fields, Mapping) and fields.keys() <= {*_OUTPUTS, *_BESIDE}:
+    if isinstance(fields, dict) and fields.keys() <= {*_OUTPUTS, *_BESIDE}:
         for key in _OUTPUTS:
             if key in fields:
                 return fields[key]

@@ -114,7 +114,7 @@ def _said(attributes: Mapping[str, JsonValue]) -> Said:
 
 def _tools(value: JsonValue) -> JsonValue:
     """A list of JSON texts; some relays leave them in the wire's own wrapping."""
-    if isinstance(value, Mapping) and isinstance(value.get("values"), list):
+    if isinstance(value, dict) and isinstance(value.get("values"), list):
         value = [_unwrapped(item) for item in value["values"]]
     if not isinstance(value, list):
         return value
@@ -122,7 +122,7 @@ def _tools(value: JsonValue) -> JsonValue:
 
 
 def _unwrapped(item: JsonValue) -> JsonValue:
-    return item.get("stringValue", item) if isinstance(item, Mapping) else item
+    return item.get("stringValue", item) if isinstance(item, dict) else item
 
 
 def _model(attributes: Mapping[str, JsonValue]) -> str | None:
