@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from monitor.model import AgentSpan, Conversation, JsonValue
-from monitor.verdict import JudgeCase, Reference, Report, Similarity
+from monitor.verdict import Reference, Report, Similarity
 
 
 class Rejection(NamedTuple):
@@ -167,13 +167,45 @@ class Encoder(Protocol):
         ...
 
 
+class JudgePrompt(NamedTuple):
+    """One question to a judge, in the parts that a client may send or cache apart."""
+
+    system: str
+    """The rubric; the same for every call of one version."""
+    shared: str
+    """The user message's beginning, which later questions about the conversation repeat."""
+    own: str
+    """The rest of the user message."""
+    key: str
+    """What the answer may be cached by: all that the prompt says, the nonce apart."""
+
+    @property
+    def user(self) -> str:
+        """The whole user message."""
+        return self.shared + self.own
+
+
+class JudgeReply(NamedTuple):
+    """What a model said, and what it took."""
+
+    text: str
+    input_tokens: int | None = None
+    """None where the backend does not tell."""
+    output_tokens: int | None = None
+
+
 class JudgeModel(Protocol):
-    """A model that is asked about a case."""
+    """A model that is asked one question at a time; may be asked several at once."""
 
     version: str
+    """Names the model, and what of its settings changes its replies."""
 
-    async def ask(self, case: JudgeCase) -> str:
-        """The raw reply text. Raises BackendUnavailable only."""
+    async def ask(self, prompt: JudgePrompt) -> JudgeReply:
+        """The reply, whatever it says, of at most 64 KiB. Raises BackendUnavailable only."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections; nothing is asked afterwards."""
         ...
 
 

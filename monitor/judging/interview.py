@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from monitor.judging.plain import says_nothing
-from monitor.judging.prompt import Prompt, prompt
+from monitor.judging.prompt import prompt
 from monitor.judging.quotes import quoted
 from monitor.judging.reply import Abstained, Reply, read_reply
 from monitor.judging.rubric import RUBRIC_VERSION
 from monitor.judging.sight import Item, Sight, sight
 from monitor.judging.suspicion import REMOVED, Passage, suspected, without
 from monitor.model import Conversation, ResponseTurn
+from monitor.ports import JudgePrompt
 from monitor.verdict import Judgement
 
 BY_RULE: Final = "rule"
@@ -24,7 +25,7 @@ WITHHELD_SHARE: Final = 0.5
 class Question(NamedTuple):
     """One call to make. Its reply must carry the nonce back."""
 
-    prompt: Prompt
+    prompt: JudgePrompt
     nonce: str
     cleaned: bool
     """Suspected passages are withheld from this one."""

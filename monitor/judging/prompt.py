@@ -3,36 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
 from monitor.judging.rubric import RUBRIC, RUBRIC_VERSION
 from monitor.judging.sight import Item, Sight
+from monitor.ports import JudgePrompt
 
 NONCE: Final = re.compile(r"[0-9a-f]{32}")
 REFERENCE_LIMIT: Final = 4_000
 
 
-class Prompt(NamedTuple):
-    """One question to a judge."""
-
-    system: str
-    """The rubric; the same for every call of one version, so that a provider may cache it."""
-    shared: str
-    """The document's beginning; later turns of the conversation begin with the same text."""
-    own: str
-    """The rest of the document, and the nonce."""
-    key: str
-    """What the answer may be cached by: everything that the prompt says, the nonce apart."""
-
-    @property
-    def user(self) -> str:
-        """The whole user message."""
-        return self.shared + self.own
-
-
-def prompt(seen: Sight, nonce: str, reference: str | None = None) -> Prompt:
+def prompt(seen: Sight, nonce: str, reference: str | None = None) -> JudgePrompt:
     """The question about one turn. `nonce` is 32 hex digits, new for every call.
 
     All text passes through a JSON encoder that escapes more than JSON must: no tag, control token,
@@ -44,7 +27,7 @@ def prompt(seen: Sight, nonce: str, reference: str | None = None) -> Prompt:
     known = "" if reference is None else f',"reference":{_quoted(reference[:REFERENCE_LIMIT])}'
     document = f'],"turn":{_item(seen.turn)}{known}}}'
     own = f"{document}\n\nnonce: {nonce}\nGrade turn {seen.turn.number}."
-    return Prompt(RUBRIC, shared, own, f"{RUBRIC_VERSION}\n{shared}{document}")
+    return JudgePrompt(RUBRIC, shared, own, f"{RUBRIC_VERSION}\n{shared}{document}")
 
 
 def _item(item: Item) -> str:

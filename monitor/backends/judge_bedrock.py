@@ -1,0 +1,107 @@
+"""A judge on Amazon Bedrock, through its Converse interface: Nova, Claude and others."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+from monitor.errors import BackendUnavailable, ConfigurationError
+from monitor.ports import JudgePrompt, JudgeReply
+
+REPLY_TOKENS: Final = 700
+REPLY_LIMIT: Final = 65_536
+THROTTLED: Final = ("ThrottlingException", "ServiceQuotaExceededException", "TooManyRequests")
+REFUSED: Final = (
+    "AccessDeniedException",
+    "ResourceNotFoundException",
+    "ValidationException",
+    "UnrecognizedClientException",
+    "ExpiredTokenException",
+)
+
+
+class BedrockJudge:
+    """Asks with boto3's usual credentials; one client for all calls, each in a thread."""
+
+    def __init__(
+        self,
+        model: str,
+        region: str | None = None,
+        timeout_s: float = 30.0,
+        *,
+        cache: bool = False,
+        client: Any = None,
+    ) -> None:
+        """`cache` marks the rubric and the shared evidence for models that cache prompts.
+
+        Raises ConfigurationError where boto3 is not installed or no region is known.
+        """
+        self.version = model
+        self._cache = cache
+        self._client = client or _client(region, timeout_s)
+
+    async def ask(self, prompt: JudgePrompt) -> JudgeReply:
+        """The text of the reply's blocks (port `JudgeModel`)."""
+        return await asyncio.to_thread(self._converse, prompt)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await asyncio.to_thread(self._client.close)
+
+    def _converse(self, prompt: JudgePrompt) -> JudgeReply:
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        mark: list[dict[str, Any]] = [{"cachePoint": {"type": "default"}}] if self._cache else []
+        try:
+            answer = self._client.converse(
+                modelId=self.version,
+                system=[{"text": prompt.system}, *mark],
+                messages=[
+                    {
+                        "role": "user",
+                        "content": [{"text": prompt.shared}, *mark, {"text": prompt.own}],
+                    }
+                ],
+                inferenceConfig={"temperature": 0.0, "maxTokens": REPLY_TOKENS},
+            )
+        except ClientError as error:
+            raise _failure(error.response.get("Error", {}).get("Code", "")) from None
+        except BotoCoreError as error:
+            name = type(error).__name__
+            raise BackendUnavailable(
+                f"the judge: {name}", "timeout" if "Timeout" in name else "down"
+            ) from None
+        return _reply(answer)
+
+
+def _client(region: str | None, timeout_s: float) -> Any:
+    try:
+        import boto3
+        from botocore.config import Config
+        from botocore.exceptions import BotoCoreError
+    except ImportError:
+        raise ConfigurationError("a judge on Bedrock needs the extra `aws`") from None
+    config = Config(
+        connect_timeout=min(timeout_s, 10.0),
+        read_timeout=timeout_s,
+        retries={"total_max_attempts": 1},  # tries are counted and paid for by the judge role
+    )
+    try:
+        return boto3.client("bedrock-runtime", region_name=region, config=config)
+    except BotoCoreError as error:
+        raise ConfigurationError(f"[judge] cannot reach Bedrock: {error}") from None
+
+
+def _failure(code: str) -> BackendUnavailable:
+    why = "throttled" if code in THROTTLED else "refused" if code in REFUSED else "down"
+    return BackendUnavailable(f"Bedrock answered {code or 'with an error'}", why)
+
+
+def _reply(answer: Any) -> JudgeReply:
+    try:
+        blocks = answer["output"]["message"]["content"]
+        text = "".join(block["text"] for block in blocks if "text" in block)
+        usage = answer.get("usage") or {}
+        return JudgeReply(text[:REPLY_LIMIT], usage.get("inputTokens"), usage.get("outputTokens"))
+    except (LookupError, TypeError, AttributeError):
+        raise BackendUnavailable("Bedrock's answer is no Converse output", "garbage") from None
