@@ -178,6 +178,9 @@ class Verdict(msgspec.Struct, frozen=True):
     critical: bool = False
     trace_id: str | None = None
     """The trace of `span_ids`; None for an omitted turn."""
+    suspicion: float | None = None
+    """Where agents talked among themselves, on the one turn to look at first: how probable it is
+    that a failure of the talk, if there was one, began here. By itself it fails nobody."""
 
     @property
     def is_root(self) -> bool:
@@ -214,6 +217,7 @@ class Report(msgspec.Struct, frozen=True):
     success_rate: float | None
     test_pass: bool | None
     first_failure_turn: int | None
+    """Of the first root; where nothing was scored, the first turn under suspicion, if any."""
     root_cause: Reason | None
     root_cause_count: int
     cascading_count: int

@@ -1,0 +1,128 @@
+"""Agents talking among themselves before the user hears: their talk, read once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Final, NamedTuple
+
+import msgspec
+
+from monitor.model import ActionTurn, Conversation, ResponseTurn, Turn
+from monitor.scoring.delegation_texts import Ledger, Saying, is_nothing, ledger, saying
+
+_REPLIES_MIN: Final = 3
+_LEADER_SHARE: Final = 0.6
+_CALLED_SHARE: Final = 0.8
+
+
+class Run(NamedTuple):
+    """One execution or tool call that answered a line."""
+
+    text: str
+    failed: bool
+    idle: bool
+    """There was nothing to run: the line before held no code, and the call no arguments."""
+
+    @property
+    def printed_nothing(self) -> bool:
+        """Whether it ran well and still told nothing."""
+        return not self.failed and not self.idle and is_nothing(self.text)
+
+
+class Line(NamedTuple):
+    """One message of one agent, with what was run for it right after."""
+
+    turn: int
+    """Index into the conversation's turns."""
+    agent: str
+    text: str
+    says: Saying
+    ledger: Ledger | None
+    runs: tuple[Run, ...]
+
+
+class Transcript(NamedTuple):
+    """The talk behind one user message."""
+
+    query: str
+    lines: tuple[Line, ...]
+    leader: str | None
+    """The agent that hands out the work and hears every answer; None in a talk of equals."""
+
+
+def transcripts(conversation: Conversation) -> Iterator[Transcript]:
+    """The exchanges in which several agents spoke, in order; all other exchanges are left out."""
+    numbered = enumerate(conversation.turns)
+    for exchange, group in groupby(numbered, key=lambda item: item[1].exchange):
+        turns = list(group)
+        replies = [turn for _, turn in turns if isinstance(turn, ResponseTurn)]
+        if len(replies) < _REPLIES_MIN or not _is_talk([turn for _, turn in turns]):
+            continue
+        if any(reply.text is None or reply.truncated for reply in replies):
+            # What was not captured may hold what the rest seems to lack.
+            continue
+        queries = conversation.queries
+        query = queries[exchange] if exchange < len(queries) else None
+        lines = tuple(_lines(turns))
+        yield Transcript(query or "", lines, _leader(lines))
+
+
+def _is_talk(turns: Sequence[Turn]) -> bool:
+    """Whether somebody answered who was neither the user nor a tool."""
+    speakers = {turn.agent for turn in turns if isinstance(turn, ResponseTurn) and turn.agent}
+    if len(speakers) > 1:
+        return True
+    kinds = groupby(isinstance(turn, ResponseTurn) for turn in turns)
+    return any(is_reply and len(list(row)) >= _REPLIES_MIN for is_reply, row in kinds)
+
+
+def _lines(turns: Sequence[tuple[int, Turn]]) -> Iterator[Line]:
+    at, said, ran = -1, None, list[ActionTurn]()
+    for index, turn in turns:
+        if isinstance(turn, ActionTurn):
+            ran.append(turn)
+            continue
+        if said is not None:
+            yield _line(at, said, ran)
+        at, said, ran = index, turn, []
+    if said is not None:
+        yield _line(at, said, ran)
+
+
+def _line(index: int, reply: ResponseTurn, ran: Sequence[ActionTurn]) -> Line:
+    text = reply.text or ""
+    says = saying(text)
+    runs = tuple([_run(turn, says) for turn in ran])
+    return Line(index, reply.agent or "", text, says, ledger(text), runs)
+
+
+def _run(turn: ActionTurn, says: Saying) -> Run:
+    result = turn.result
+    if not isinstance(result, str):
+        result = msgspec.json.encode(result).decode("utf-8", "replace") if turn.has_result else ""
+    failed = turn.error_type is not None
+    return Run(result, failed, not (failed or says.has_code or turn.call.arguments))
+
+
+def _leader(lines: Sequence[Line]) -> str | None:
+    """Who opens, speaks most, and calls by name whoever speaks next."""
+    first = lines[0].agent
+    spoken = Counter(line.agent for line in lines)
+    workers = len(lines) - spoken[first]
+    if not workers or spoken[first] < _LEADER_SHARE * len(lines):
+        return None
+    if any(line.runs for line in lines):
+        return None
+    followed = called = 0
+    block: list[str] = []
+    for line in lines:
+        if line.agent == first:
+            block.append(line.text)
+            continue
+        followed += bool(block)
+        called += any(line.agent in text for text in block)
+        block = []
+    due = _CALLED_SHARE * workers
+    return first if followed >= due and called >= due else None
