@@ -21,6 +21,9 @@ from monitor.exposition.collector import Collector, prefers_openmetrics
 from monitor.exposition.live import Lag, LagGauge, Live
 from monitor.ledger.database import Database
 from monitor.ledger.totals import Ledger, LedgerLimits
+from monitor.releases.pairs import SIGNALS
+from monitor.releases.standing import Quality, Shown, Standing
+from monitor.releases.watch import PAIRS_LIMIT
 from monitor.verdict import CHAINS, REASONS, UNSCORED_WHYS, Report
 
 GOLDEN = Path(__file__).parent / "data" / "exposition.txt"
@@ -115,7 +118,7 @@ BY_HAND: Samples = {
     key("sub_metric_score_total", release=A, sub_metric="truthfulness"): 1.9,
     **buckets(A, "1", "pass", "5.0"),  # 4.25 s
     latency("sum", A, "1", "pass"): 4.25,
-    **buckets(A, "2", "fail", "40.0"),  # 33.25 s
+    **buckets(A, "2", "fail", "80.0"),  # 33.25 s
     latency("sum", A, "2", "fail"): 33.25,
     **buckets(B, "1", "pass", "+Inf"),  # 400 s
     latency("sum", B, "1", "pass"): 400.0,
@@ -226,12 +229,34 @@ def eight_full_releases() -> list[Report]:
     ]
 
 
+def every_comparison() -> Shown:
+    """As many comparisons as are made at once, with every signal and some reasons selected."""
+    names = [f"r{number}@m" for number in range(8)]
+    return Shown(
+        tuple(
+            Standing(
+                name,
+                "r7@m",
+                "canary",
+                0,
+                dict.fromkeys(SIGNALS, 1.0),
+                (0.1, 0.0, 0.2),
+                tuple((reason, "1") for reason in REASONS[:3]),
+            )
+            for name in names[:PAIRS_LIMIT]
+        ),
+        tuple(Quality(name, (0.9, 0.8, 0.95), 0.5) for name in names),
+        {"total": 2.3, "drift": 6.8},
+    )
+
+
 def test_the_catalogue_stays_under_its_ceiling() -> None:
     db = Database.open(":memory:")
     ledger = Ledger(db, LedgerLimits(releases=8))
     with db.transaction():
         ledger.fold(eight_full_releases())
-    found = Collector(lambda: ledger.totals(db.reader()), Live).render("")[0].decode()
+    live = Live(shown=every_comparison())
+    found = Collector(lambda: ledger.totals(db.reader()), lambda: live).render("")[0].decode()
 
     series = samples(found)
 

@@ -19,12 +19,14 @@ from monitor.config.judgement import (
     ComparisonSettings,
     CompositionSettings,
     EmbeddingSettings,
+    EvidenceSettings,
     ReferenceSettings,
     ToolSettings,
 )
 from monitor.config.keeping import ConversationSettings, LedgerSettings, LimitSettings
 from monitor.config.labels import LabelSettings
 from monitor.config.outlets import ForwardSettings, MetricsSettings, SinkSettings
+from monitor.config.releases import ReleaseSettings
 from monitor.config.section import Section
 from monitor.errors import ConfigurationError
 
@@ -43,10 +45,12 @@ class Settings(Section):
     limits: LimitSettings = LimitSettings()
     references: ReferenceSettings = ReferenceSettings()
     tools: ToolSettings = ToolSettings()
+    evidence: EvidenceSettings = EvidenceSettings()
     composition: CompositionSettings = CompositionSettings()
     comparison: ComparisonSettings = ComparisonSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     langfuse: LangfuseSettings = LangfuseSettings()
+    releases: ReleaseSettings = ReleaseSettings()
     sinks: SinkSettings = SinkSettings()
     labels: LabelSettings = LabelSettings()
 

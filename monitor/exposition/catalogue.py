@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from itertools import product
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
@@ -100,8 +101,15 @@ DETAILS: Final = (
     ("inconsistent_response", "replaced"),
 )
 """Details that a reason is expected to have; another pair appears when it first occurs."""
-BUCKETS: Final = (*(str(bound) for bound in LATENCY_BUCKETS_S), "+Inf")
+SHOWN_BOUNDS_S: Final = LATENCY_BUCKETS_S[::2]
+"""Every other bound that the ledger keeps, so that eight releases stay under the ceiling."""
+BUCKETS: Final = (*(str(bound) for bound in SHOWN_BOUNDS_S), "+Inf")
 """As OpenMetrics writes them: `1.0`, never `1`."""
+SHOWN_BUCKET: Final = (
+    *(bisect_left(SHOWN_BOUNDS_S, bound) for bound in LATENCY_BUCKETS_S),
+    len(SHOWN_BOUNDS_S),
+)
+"""The shown bucket of each one that the ledger keeps."""
 
 
 def _name(name: str) -> str:

@@ -7,22 +7,28 @@ from typing import NamedTuple
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import generate_latest as text_format
-from prometheus_client.metrics_core import Metric as Family
 from prometheus_client.openmetrics.exposition import ALLOWUTF8
 from prometheus_client.openmetrics.exposition import generate_latest as openmetrics_format
-from prometheus_client.samples import Sample
 
 from monitor.exposition import catalogue as cat
+from monitor.exposition.families import (
+    Family,
+    Values,
+    add,
+    add_histogram,
+    counter,
+    family_of,
+    gauge,
+)
 from monitor.exposition.live import LAG_BUCKETS_S, Live, settled
-from monitor.ledger.labels import label_value
+from monitor.exposition.release_families import comparison_families
+from monitor.ledger.labels import OTHER, label_value
 from monitor.ledger.snapshot import Totals
 
 EXPIRED = "reports:expired"
 OPENMETRICS = "application/openmetrics-text"
 OPENMETRICS_TYPE = f"{OPENMETRICS}; version=1.0.0; charset=utf-8"
 TEXT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-
-Values = Mapping[cat.Labels, float]
 
 
 class Collector:
@@ -38,6 +44,7 @@ class Collector:
         totals = self._totals()
         live = settled(self._live(), totals)
         yield from _release_families(totals)
+        yield from comparison_families(live.shown, totals)
         yield from _span_families(totals, live)
         yield from _health_families(totals, live)
 
@@ -94,33 +101,33 @@ def _version(parameters: Sequence[str]) -> str | None:
 def _release_families(totals: Totals) -> Iterator[Family]:
     releases = [release.name for release in totals.releases]
     for metric in cat.BY_RELEASE:
-        yield _counter(metric, _with_zeros(metric, totals.family(metric.family), releases))
+        yield counter(metric, _with_zeros(metric, totals.family(metric.family), releases))
     yield _latency(totals, releases)
-    info = _family(cat.RELEASE_INFO)
-    first_seen = _family(cat.FIRST_SEEN)
+    info = family_of(cat.RELEASE_INFO)
+    first_seen = family_of(cat.FIRST_SEEN)
     for release in totals.releases:
-        _add(info, cat.RELEASE_INFO, (release.name, release.model), 1, "_info")
+        add(info, cat.RELEASE_INFO, (release.name, release.model), 1, "_info")
         if release.first_seen_s is not None:
-            _add(first_seen, cat.FIRST_SEEN, (release.name,), release.first_seen_s)
+            add(first_seen, cat.FIRST_SEEN, (release.name,), release.first_seen_s)
     yield info
     yield first_seen
-    yield _counter(cat.CORRECTIONS, _with_zeros(cat.CORRECTIONS, totals.family("corrections")))
-    yield _counter(cat.LABEL_PAIRS, _with_zeros(cat.LABEL_PAIRS, totals.family("label_pairs")))
+    yield counter(cat.CORRECTIONS, _with_zeros(cat.CORRECTIONS, totals.family("corrections")))
+    yield counter(cat.LABEL_PAIRS, _with_zeros(cat.LABEL_PAIRS, totals.family("label_pairs")))
 
 
 def _span_families(totals: Totals, live: Live) -> Iterator[Family]:
     sorted_out = _by_kind(outcomes(totals, live))
-    yield _counter(cat.SPANS, sorted_out["span"])
-    yield _counter(cat.DROPPED_SPANS, sorted_out["dropped"])
-    yield _counter(cat.REJECTED, _with_zeros(cat.REJECTED, sorted_out["rejected"]))
+    yield counter(cat.SPANS, sorted_out["span"])
+    yield counter(cat.DROPPED_SPANS, sorted_out["dropped"])
+    yield counter(cat.REJECTED, _with_zeros(cat.REJECTED, sorted_out["rejected"]))
     faults = sorted_out["fault"]
     quarantined = sum(totals.family("quarantined").values())
     faults[("quarantined_row",)] = faults.get(("quarantined_row",), 0) + quarantined
-    yield _counter(cat.FAULTS_TOTAL, _with_zeros(cat.FAULTS_TOTAL, faults))
-    yield _counter(cat.EVENTS, _with_zeros(cat.EVENTS, sorted_out["event"]))
-    yield _counter(cat.REDACTIONS, _with_zeros(cat.REDACTIONS, sorted_out["redacted"]))
-    yield _counter(cat.EXPIRED, sorted_out["expired"])
-    yield _counter(cat.OVERFLOW, _with_zeros(cat.OVERFLOW, totals.family("overflow")))
+    yield counter(cat.FAULTS_TOTAL, _with_zeros(cat.FAULTS_TOTAL, faults))
+    yield counter(cat.EVENTS, _with_zeros(cat.EVENTS, sorted_out["event"]))
+    yield counter(cat.REDACTIONS, _with_zeros(cat.REDACTIONS, sorted_out["redacted"]))
+    yield counter(cat.EXPIRED, sorted_out["expired"])
+    yield counter(cat.OVERFLOW, _with_zeros(cat.OVERFLOW, totals.family("overflow")))
 
 
 def _by_kind(counts: Mapping[str, int]) -> dict[str, dict[cat.Labels, float]]:
@@ -147,27 +154,27 @@ def _by_kind(counts: Mapping[str, int]) -> dict[str, dict[cat.Labels, float]]:
 
 
 def _health_families(totals: Totals, live: Live) -> Iterator[Family]:
-    yield _gauge(cat.OPEN_CONVERSATIONS, {(): live.open_conversations})
-    yield _gauge(cat.OPEN_TURNS, {(): live.open_turns})
-    yield _gauge(cat.OPEN_SPANS, {(): live.open_spans})
-    yield _gauge(cat.SPOOL_ROWS, {(): totals.spool_rows})
-    yield _gauge(cat.SPOOL_BYTES, {(): totals.spool_bytes})
+    yield gauge(cat.OPEN_CONVERSATIONS, {(): live.open_conversations})
+    yield gauge(cat.OPEN_TURNS, {(): live.open_turns})
+    yield gauge(cat.OPEN_SPANS, {(): live.open_spans})
+    yield gauge(cat.SPOOL_ROWS, {(): totals.spool_rows})
+    yield gauge(cat.SPOOL_BYTES, {(): totals.spool_bytes})
     if live.source_faults:
         up: dict[cat.Labels, float] = {
             (label_value(name),): float(fault is None) for name, fault in live.source_faults.items()
         }
-        yield _gauge(cat.SOURCE_UP, up)
+        yield gauge(cat.SOURCE_UP, up)
     waiting: dict[cat.Labels, float] = {(label_value(s),): n for s, n in totals.sinks.items()}
-    yield _gauge(cat.SINK_PENDING, waiting)
+    yield gauge(cat.SINK_PENDING, waiting)
     dropped = dict.fromkeys(waiting, 0.0)
     for (sink,), lost in totals.family("sink_dropped").items():
         dropped[(label_value(sink),)] = lost
-    yield _counter(cat.SINK_DROPPED, dropped)
+    yield counter(cat.SINK_DROPPED, dropped)
     if live.cache_hits is not None and live.cache_misses is not None:
-        yield _counter(cat.CACHE, {("hit",): live.cache_hits, ("miss",): live.cache_misses})
+        yield counter(cat.CACHE, {("hit",): live.cache_hits, ("miss",): live.cache_misses})
     yield _lags(live)
-    build = _family(cat.BUILD_INFO)
-    _add(build, cat.BUILD_INFO, (label_value(live.version),), 1, "_info")
+    build = family_of(cat.BUILD_INFO)
+    add(build, cat.BUILD_INFO, (label_value(live.version),), 1, "_info")
     yield build
 
 
@@ -193,66 +200,27 @@ def _with_zeros(
     return filled
 
 
-def _family(metric: cat.Metric) -> Family:
-    return Family(metric.name, metric.help, metric.kind, metric.unit)
-
-
-def _add(
-    family: Family, metric: cat.Metric, labels: cat.Labels, value: float, suffix: str = ""
-) -> None:
-    named = dict(zip(metric.labels, labels, strict=True))
-    family.samples.append(Sample(metric.name + suffix, named, value))
-
-
-def _counter(metric: cat.Metric, values: Values) -> Family:
-    family = _family(metric)
-    for labels, value in values.items():
-        _add(family, metric, labels, value / metric.parts, "_total")
-    return family
-
-
-def _gauge(metric: cat.Metric, values: Values) -> Family:
-    family = _family(metric)
-    for labels, value in values.items():
-        _add(family, metric, labels, value)
-    return family
-
-
 def _latency(totals: Totals, releases: Sequence[str]) -> Family:
-    family = _family(cat.LATENCY)
+    """Of releases of their own: times of unlike releases together would mean nothing."""
+    family = family_of(cat.LATENCY)
     buckets, sums = totals.family("latency"), totals.family("latency_sum")
     for release in releases:
-        for zero in cat.LATENCY.zeros:
+        for zero in cat.LATENCY.zeros if release != OTHER else ():
             labels = (release, *zero)
-            counts = [buckets.get((*labels, str(index)), 0) for index in range(len(cat.BUCKETS))]
+            counts = [0] * len(cat.BUCKETS)
+            for kept, shown in enumerate(cat.SHOWN_BUCKET):
+                counts[shown] += buckets.get((*labels, str(kept)), 0)
             total = sums.get(labels, 0) / cat.LATENCY.parts
-            _add_histogram(family, cat.LATENCY, labels, cat.BUCKETS, counts, total)
+            add_histogram(family, cat.LATENCY, labels, cat.BUCKETS, counts, total)
     return family
 
 
 def _lags(live: Live) -> Family:
-    family = _family(cat.LAG)
+    family = family_of(cat.LAG)
     bounds = (*(str(bound) for bound in LAG_BUCKETS_S), "+Inf")
     for (stage,) in cat.LAG.zeros:
         lag = live.lags.get(stage)
         counts = lag.buckets if lag else (0,) * len(bounds)
         total = lag.sum_s if lag else 0.0
-        _add_histogram(family, cat.LAG, (stage,), bounds, counts, total)
+        add_histogram(family, cat.LAG, (stage,), bounds, counts, total)
     return family
-
-
-def _add_histogram(
-    family: Family,
-    metric: cat.Metric,
-    labels: cat.Labels,
-    bounds: Sequence[str],
-    counts: Sequence[int],
-    total: float,
-) -> None:
-    named = dict(zip(metric.labels, labels, strict=True))
-    running = 0
-    for bound, count in zip(bounds, counts, strict=True):
-        running += count
-        family.samples.append(Sample(f"{metric.name}_bucket", {**named, "le": bound}, running))
-    family.samples.append(Sample(f"{metric.name}_count", named, running))
-    family.samples.append(Sample(f"{metric.name}_sum", named, total))

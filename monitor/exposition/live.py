@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from monitor.ledger.snapshot import Totals
+from monitor.releases.standing import Shown
 
 LAG_BUCKETS_S: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
@@ -53,6 +54,8 @@ class Live(msgspec.Struct, frozen=True):
     source_faults: dict[str, str | None] = {}
     """What keeps each source that is polled from being read; None where nothing does."""
     version: str = "unknown"
+    shown: Shown = Shown()
+    """What the detectors said with the last commit."""
 
 
 def settled(live: Live, totals: Totals) -> Live:

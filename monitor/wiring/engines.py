@@ -22,8 +22,12 @@ from monitor.ledger.state import StateStore
 from monitor.ledger.totals import Ledger, LedgerLimits
 from monitor.pipeline import Pipeline, PipelineLimits
 from monitor.ports import Redaction, Sink
+from monitor.releases.betting import drift_threshold
+from monitor.releases.pairs import Rules
+from monitor.releases.watch import Watch
 from monitor.roles.engine import Engine, Stores
 from monitor.roles.label_reader import LabelReader
+from monitor.roles.watching import Watching
 from monitor.wiring.labels import label_desk, labels_are_read
 
 Counts = Callable[[], Mapping[str, int]]
@@ -64,8 +68,12 @@ def engine(
         receiving = [*receiving, label_sink]
     stores = _stores(settings, database, receiving)
     limits = pipeline_limits(settings)
+    watching = watching_of(settings)
     running = Engine(
-        stores, lambda state: Pipeline(chosen.evaluator.evaluate, state, limits), receiving
+        stores,
+        lambda state: Pipeline(chosen.evaluator.evaluate, state, limits),
+        receiving,
+        watching,
     )
     reader = stores.database.reader()
 
@@ -81,6 +89,7 @@ def engine(
             counts=dict(counts()),
             source_faults=source_faults(),
             version=VERSION,
+            shown=watching.shown,
         )
 
     def close() -> None:
@@ -110,6 +119,19 @@ def _stores(settings: Settings, database: Database, receiving: Sequence[Sink]) -
 def _ledger_limits(settings: Settings) -> LedgerLimits:
     late = settings.conversation.late_s
     return LedgerLimits(releases=settings.limits.releases, retain_s=late + settings.ledger.retain_s)
+
+
+def watching_of(settings: Settings) -> Watching:
+    """The detectors of regressions, under the rules that the settings give."""
+    given = settings.releases
+    rules = Rules(
+        swap_conversations=given.swap_conversations,
+        baseline_conversations=given.baseline_conversations,
+        tolerance=given.tolerance,
+        page_evidence=given.page_evidence,
+        drift_evidence=drift_threshold(given.monthly_conversations, given.monthly_drift_alarms),
+    )
+    return Watching(lambda kept: Watch(rules, kept))
 
 
 def pipeline_limits(settings: Settings) -> PipelineLimits:

@@ -1,0 +1,28 @@
+"""When one release counts as worse than another."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from monitor.config.section import Count, Section, Unit
+
+
+class ReleaseSettings(Section):
+    """Comparison of releases. The defaults are those whose false alarms were measured."""
+
+    swap_conversations: Count = 50
+    """Of a new release, before it is compared."""
+    baseline_conversations: Count = 2_000
+    """Of an old release, before its history is a baseline."""
+    tolerance: Unit = 0.005
+    """Rise of root failures per turn that is borne when there is no concurrent control."""
+    page_evidence: Annotated[float, Field(gt=1)] = 200.0
+    """Under no change, evidence exceeds this once in so many releases, however often one looks."""
+    monthly_conversations: Count = 60_000
+    """Of the traffic that is watched; with the next setting it gives the drift threshold."""
+    monthly_drift_alarms: Annotated[float, Field(gt=0)] = 0.01
+    """False alarms of silent drift that are borne in a month."""
+    intents: bool = True
+    """Compare requests of a kind with their like, by the vector of the first one."""
