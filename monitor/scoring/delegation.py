@@ -13,10 +13,10 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from monitor.model import Conversation
+from monitor.model import ActionTurn, Conversation
 from monitor.scoring.delegation_endings import Ending, ending
 from monitor.scoring.delegation_signals import Marked, Signal, marked
-from monitor.scoring.delegation_transcript import transcripts
+from monitor.scoring.delegation_transcript import talks, transcripts
 from monitor.verdict import SUB_METRIC_OF, Detail, Finding, Reason, Verdict
 
 _NEIGHBOURS: Final = 0.3
@@ -45,6 +45,29 @@ def suspected(conversation: Conversation, verdicts: Sequence[Verdict]) -> tuple[
     return tuple(
         _marked(verdict, found[index]) if index in found else verdict
         for index, verdict in enumerate(verdicts)
+    )
+
+
+def first_failure(verdicts: Sequence[Verdict]) -> int | None:
+    """The number of the first root; where nothing was scored, that of the first suspect."""
+    roots = [verdict.turn_no for verdict in verdicts if verdict.is_root]
+    if roots or any(verdict.verdict != "unscored" for verdict in verdicts):
+        return roots[0] if roots else None
+    return next((one.turn_no for one in verdicts if one.suspicion is not None), None)
+
+
+def inner_turns(conversation: Conversation) -> frozenset[int]:
+    """Turns that are no answers to the user, and no calls that say what they ask for.
+
+    What is said of single agents does not hold for them: the replies of a talk, and its runs of
+    code that a message gave.
+    """
+    turns = conversation.turns
+    return frozenset(
+        index
+        for talk in talks(conversation)
+        for index in talk
+        if not isinstance(turn := turns[index], ActionTurn) or not turn.call.arguments
     )
 
 

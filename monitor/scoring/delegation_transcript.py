@@ -52,21 +52,33 @@ class Transcript(NamedTuple):
     """The agent that hands out the work and hears every answer; None in a talk of equals."""
 
 
-def transcripts(conversation: Conversation) -> Iterator[Transcript]:
-    """The exchanges in which several agents spoke, in order; all other exchanges are left out."""
-    numbered = enumerate(conversation.turns)
-    for exchange, group in groupby(numbered, key=lambda item: item[1].exchange):
+def talks(conversation: Conversation) -> Iterator[range]:
+    """The exchanges in which agents spoke with each other, as indices of their turns, in order."""
+    end = 0
+    for _, group in groupby(conversation.turns, key=lambda turn: turn.exchange):
         turns = list(group)
-        replies = [turn for _, turn in turns if isinstance(turn, ResponseTurn)]
-        if len(replies) < _REPLIES_MIN or not _is_talk([turn for _, turn in turns]):
-            continue
-        if any(reply.text is None or reply.truncated for reply in replies):
+        start, end = end, end + len(turns)
+        replies = sum(isinstance(turn, ResponseTurn) for turn in turns)
+        if replies >= _REPLIES_MIN and _is_talk(turns):
+            yield range(start, end)
+
+
+def transcripts(conversation: Conversation) -> Iterator[Transcript]:
+    """The talks that can be read, in order; all other exchanges are left out."""
+    turns, queries = conversation.turns, conversation.queries
+    for talk in talks(conversation):
+        said = [turns[index] for index in talk]
+        if any(isinstance(one, ResponseTurn) and _is_dim(one) for one in said):
             # What was not captured may hold what the rest seems to lack.
             continue
-        queries = conversation.queries
+        exchange = said[0].exchange
         query = queries[exchange] if exchange < len(queries) else None
-        lines = tuple(_lines(turns))
+        lines = tuple(_lines(list(zip(talk, said, strict=True))))
         yield Transcript(query or "", lines, _leader(lines))
+
+
+def _is_dim(reply: ResponseTurn) -> bool:
+    return reply.text is None or reply.truncated
 
 
 def _is_talk(turns: Sequence[Turn]) -> bool:
