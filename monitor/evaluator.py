@@ -14,6 +14,7 @@ from monitor.scoring.actions import ActionJudge
 from monitor.scoring.alignment import align
 from monitor.scoring.composition import CompositionRule, UnweightedMean
 from monitor.scoring.contract import judge_by_contract
+from monitor.scoring.delegation import first_failure, suspected
 from monitor.scoring.distance import Distance
 from monitor.scoring.judged import Judged, unscored
 from monitor.scoring.literals import Literals
@@ -38,7 +39,7 @@ from monitor.verdict import (
 
 FINDING_LIMIT: Final = 50
 """Findings of one turn that its verdict keeps; its reason and scores rest on all of them."""
-RULES_VERSION: Final = "aem-2"
+RULES_VERSION: Final = "aem-3"
 """Changes whenever equal input may get another verdict."""
 
 
@@ -82,6 +83,8 @@ class Evaluator:
         contracts = self._contracts.with_definitions(conversation.tools)
         run = _Run(conversation, reference, contracts, self._comparator, self._thresholds)
         verdicts = run.verdicts(closed=closed)
+        if closed and reference is None:
+            verdicts = suspected(conversation, verdicts)
         return self._report(conversation, reference, verdicts, closed, revision, dialog_id)
 
     def _reference(self, conversation: Conversation) -> Reference | None:
@@ -113,7 +116,7 @@ class Evaluator:
             release=conversation.release,
             success_rate=passed / scored if scored else None,
             test_pass=failed == 0 if scored else None,
-            first_failure_turn=roots[0].turn_no if roots else None,
+            first_failure_turn=first_failure(verdicts),
             root_cause=roots[0].failure_reason if roots else None,
             root_cause_count=len(roots),
             cascading_count=failed - len(roots),
