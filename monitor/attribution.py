@@ -146,7 +146,7 @@ class Attribution:
             return declared
         if finding.reason in ("incomplete_response", "inconsistent_response"):
             return declared or explain_claim(finding, self._sources, self._evidence(place, text))
-        if finding.reason == "inconsistent_parameter_values":
+        if finding.reason == "inconsistent_parameter_values" or finding.detail == "repeated":
             return declared or self._value(finding, place.exchange)
         return ()
 
@@ -166,7 +166,7 @@ class Attribution:
     def _value(self, finding: Finding, exchange: int) -> list[Source]:
         """Where a wrong argument value comes from: carried on, or taken from a wrong result."""
         carried = (
-            finding.field if finding.basis == "contract" else plain(finding.expected),
+            plain(finding.expected) if finding.basis == "gold" else finding.field,
             plain(finding.actual),
         )
         found = [source for source in self._sources if carried in source.carried]

@@ -63,6 +63,7 @@ def evaluation(settings: Settings, redaction: Redaction | None = None) -> Evalua
             comparator,
             composition_rule(settings.composition.rule, settings.composition.parameters),
             Thresholds(bars.threshold, bars.sub_metrics, bars.tools, bars.fields),
+            evidence=settings.evidence.enabled,
         ),
         encoder,
         contracts,

@@ -16,6 +16,7 @@ from monitor.scoring.composition import CompositionRule, UnweightedMean
 from monitor.scoring.contract import judge_by_contract
 from monitor.scoring.delegation import first_failure, suspected
 from monitor.scoring.distance import Distance
+from monitor.scoring.evidence import EvidenceJudge
 from monitor.scoring.judged import Judged, unscored
 from monitor.scoring.literals import Literals
 from monitor.scoring.outputs import unsaid
@@ -57,14 +58,21 @@ class Evaluator:
         comparator: Comparator,
         composition: CompositionRule | None = None,
         thresholds: Thresholds | None = None,
+        *,
+        evidence: bool = True,
     ) -> None:
-        """The first of `sources` that knows a conversation gives its reference."""
+        """The first of `sources` that knows a conversation gives its reference.
+
+        Without `evidence` a turn that no reference and no contract covers stays unscored.
+        """
         self._sources = tuple(sources)
         self._contracts = contracts
         self._comparator = comparator
         self._composition = composition or UnweightedMean()
         self._thresholds = thresholds or Thresholds()
-        self.version = f"{RULES_VERSION}+{comparator.version}"
+        self._evidence = evidence
+        rules = RULES_VERSION if evidence else f"{RULES_VERSION}-without-evidence"
+        self.version = f"{rules}+{comparator.version}"
 
     def evaluate(
         self,
@@ -82,6 +90,8 @@ class Evaluator:
         reference = reference or self._reference(conversation)
         contracts = self._contracts.with_definitions(conversation.tools)
         run = _Run(conversation, reference, contracts, self._comparator, self._thresholds)
+        if self._evidence:
+            run.evidence = EvidenceJudge(conversation, contracts)
         verdicts = run.verdicts(closed=closed)
         if closed and reference is None:
             verdicts = suspected(conversation, verdicts)
@@ -163,6 +173,7 @@ class _Run:
         self.contracts = contracts
         self.actions = ActionJudge(contracts, comparator, thresholds)
         self.replies = ReplyJudge(comparator, thresholds)
+        self.evidence: EvidenceJudge | None = None
         self.heard = _heard(conversation.turns)
         self.literals = Literals(
             (turn.result for turn in self.expected if isinstance(turn, ExpectedAction)),
@@ -232,21 +243,28 @@ class _Run:
             told = self.heard or not isinstance(expected, ExpectedAction)
             return _omitted(expected) if told else unscored("content_missing")
         if isinstance(turn, ResponseTurn):
-            return self._judged_reply(expected, turn)
+            return self._judged_reply(expected, slot, turn)
         if isinstance(expected, ExpectedAction):
             return self.actions.judge(expected, turn)
         if slot.covered:
             finding = Finding("action_mismatch", "gold", detail="uninvited", actual=turn.call.name)
             return Judged("gold", (finding,), {"structural": 0.0})
-        return judge_by_contract(turn, self.contracts)
+        judged = judge_by_contract(turn, self.contracts)
+        if self.evidence is None or slot.turn is None:
+            return judged
+        return self.evidence.action(slot.turn, turn, judged)
 
-    def _judged_reply(self, expected: ExpectedTurn | None, turn: ResponseTurn) -> Judged:
+    def _judged_reply(
+        self, expected: ExpectedTurn | None, slot: Slot, turn: ResponseTurn
+    ) -> Judged:
         if turn.text is None:
             return unscored("not_text" if turn.media else "content_missing")
         if turn.truncated:
             return unscored("truncated")
         if not isinstance(expected, ExpectedResponse):
-            return unscored("no_reference")
+            if self.evidence is None or slot.turn is None:
+                return unscored("no_reference")
+            return self.evidence.reply(slot.turn, turn)
         return self.replies.judge(expected, turn.text, self.literals)
 
     def _unsaid(self, slots: Sequence[Slot]) -> dict[int, tuple[str, ...] | None]:

@@ -33,6 +33,13 @@ class ToolSettings(Section):
     """Names of tools that do not."""
 
 
+class EvidenceSettings(Section):
+    """Verdicts on turns that no reference covers, from what the conversation itself shows."""
+
+    enabled: bool = True
+    """Off: such replies stay unscored, and such calls are held against their contract only."""
+
+
 class CompositionSettings(Section):
     """How turn verdicts become one number."""
 

@@ -77,7 +77,11 @@ def source_of_action(
         told=turn is None or turn.has_result,
         foretold=foretold,
         errored=turn is not None and turn.error_type is not None,
-        carried=frozenset(_carried(finding) for finding in findings if finding.field),
+        carried=frozenset(
+            _carried(finding)
+            for finding in findings
+            if finding.field is not None or finding.detail == "repeated"
+        ),
         tools=None if None in tool_ids else frozenset(t for t in tool_ids if t is not None),
         changes_state=not all(reads(name, contracts) for name in names),
         retry=_retry(turn, expected),
@@ -147,7 +151,7 @@ def _wrong_arguments(
 
 def _carried(finding: Finding) -> tuple[str, str]:
     # Without gold the field stands in for what was expected there.
-    expected = finding.field if finding.basis == "contract" else plain(finding.expected)
+    expected = plain(finding.expected) if finding.basis == "gold" else finding.field
     return expected or "", plain(finding.actual)
 
 

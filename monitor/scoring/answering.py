@@ -1,0 +1,102 @@
+"""Does a reply answer at all? Questions left open, and machinery shown in place of an answer."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from monitor.scoring.words import TEXT_LIMIT, is_negation, normalised, tokens
+
+QUESTION_LIMIT: Final = 600
+"""Characters at the end of a message that the question is looked for in."""
+
+_ANSWER: Final = re.compile(r"<(answer|final_answer|final)>(.{0,8000}?)(?:</\1>|\Z)", re.S | re.I)
+_THOUGHT: Final = re.compile(
+    r"<(think|thinking|thought)>.{0,60000}?</\1>|\A.{0,60000}</think>", re.S
+)
+_CALL: Final = re.compile(
+    r"<(?:tool_call|function_call|function=)|<\|(?:tool_call|python_tag)", re.I
+)
+_RESULT: Final = re.compile(r"<(?:tool_response|tool_result|function_results?)>", re.I)
+_QUESTION: Final = re.compile(
+    r"\b(?:which|who|whom|whose|what|where|when|how (?:many|much|old|long|far))\b[^.!?]{2,400}\?",
+    re.I,
+)
+_CHOICE: Final = re.compile(
+    r"\b(?:which|who|what|whose)\b[^?]{2,300}[,:]?\s(\w[^,?:]{1,60}?)\s+or\s+(?:the\s)?(\w[^?,]{1,60})\??\s*\Z",
+    re.I,
+)
+_UNKNOWN: Final = re.compile(
+    r"\A\W{0,4}(?:none|unknown|not (?:known|found|available|specified|clear)|n/?a\b|no answer"
+    r"|unable to (?:determine|find|answer|identify)\b|neither\b|cannot be (?:determined|identified)"
+    r"|(?:it is |it's )?(?:impossible|not possible) to (?:determine|tell|say))",
+    re.I,
+)
+_NOT_FOUND: Final = re.compile(
+    r"\b(?:(?:do|does|did) not|don't|doesn't|didn't) (?:specify|mention|contain|provide|give|say"
+    r"|state|include|yield)\b"
+    r"|\b(?:could(?: not|n't)|was unable to|am unable to|been unable to|can(?:not|'t)) (?:find"
+    r"|determine|identify|verify|locate)\b[^.!?]{0,80}\b(?:information|answer|evidence|details"
+    r"|which|who|what|when|where)\b"
+    r"|\bno (?:information|evidence|answer|record|data)\b[^.!?]{0,40}\b(?:found|available|about|on|that)\b"
+    r"|\bcannot be (?:determined|identified|established|answered)\b",
+    re.I,
+)
+_UNDERWAY: Final = re.compile(
+    r"\b(?:let me|let's|i(?:'ll| will| need to| should| am going to|'m going to)) (?:now |first |try to )?"
+    r"(?:search|look|check|try|find|query|dig|refine|conduct)",
+    re.I,
+)
+_BOTH: Final = re.compile(
+    r"\bneither\b|\bboth\b[^.!?]{0,80}\bsame\b|\bequally\b|\bcannot be\b", re.I
+)
+
+
+def answer_of(reply: str) -> str:
+    """The part of a reply that answers: what it marks as its answer, else all but its thoughts."""
+    text = reply[:TEXT_LIMIT]
+    marked = None
+    for marked in _ANSWER.finditer(text):
+        pass
+    return (marked[2] if marked is not None else _THOUGHT.sub("", text)).strip()
+
+
+def writes_a_result(reply: str) -> bool:
+    """Whether the reply contains a tool's answer in the agent's own hand: no tool gave it."""
+    return _RESULT.search(reply[:TEXT_LIMIT]) is not None
+
+
+def writes_a_call(reply: str) -> bool:
+    """Whether the reply writes out a call that was never made, where an answer was due."""
+    text = reply[:TEXT_LIMIT]
+    return _CALL.search(text) is not None and _ANSWER.search(text) is None
+
+
+def asks(query: str) -> bool:
+    """Whether the end of a user's message asks for a thing, person, place, time or number."""
+    return _QUESTION.search(query[-QUESTION_LIMIT:]) is not None
+
+
+def leaves_open(query: str, reply: str) -> bool:
+    """Whether a question for a thing, person, place, time or number gets none for an answer.
+
+    A reply that names what was asked for (a value, or a name that the question lacks) beside what
+    it could not find is an answer. Questions for yes or no, and requests, are not looked at.
+    """
+    asked = query[-QUESTION_LIMIT:].strip()
+    if not asks(query):
+        return False
+    answer = answer_of(reply)
+    if _UNDERWAY.search(answer) is not None:
+        return False
+    if _CHOICE.search(asked) is not None and _BOTH.search(answer[:200]) is not None:
+        return True
+    if _UNKNOWN.match(answer) is not None:
+        return True
+    return _NOT_FOUND.search(answer[:600]) is not None and len(tokens(answer)) < 120
+
+
+def is_echo(query: str, sentence: str) -> bool:
+    """Whether a sentence says nothing that the query has not said."""
+    said = set(tokens(query))
+    return all(token in said or is_negation(token) for token in tokens(normalised(sentence)))

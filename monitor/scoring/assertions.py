@@ -1,0 +1,92 @@
+"""What a reply says of a result's fields by name, `status: delivered`, against the results."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from monitor.model import JsonValue
+from monitor.scoring.values import leaves
+from monitor.scoring.words import TEXT_LIMIT, is_typed, tokens
+
+CLAIM_LIMIT: Final = 200
+"""Named values of one reply that are looked at."""
+_NAMED: Final = re.compile(
+    r"(?:\A|[\n;.]|[-*\u2022] |\*\*)[ \t*]{0,4}([A-Za-z][\w /-]{1,40}?)(?:\*\*)?:(?:\*\*)?[ \t]+"
+    r"([^\n;]{1,200})"
+)
+_KEY_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_NOTHING: Final = frozenset(("unavailable", "unknown", "none", "null", "n/a"))
+
+Fields = Mapping[tuple[str, ...], Sequence[JsonValue]]
+"""Values by the words of their key."""
+
+
+class Denied(NamedTuple):
+    """A named value that every result with a field of that name denies."""
+
+    field: str
+    said: str
+    known: JsonValue
+
+
+def fields_of(results: Sequence[JsonValue]) -> Fields:
+    """The scalars of the results by the words of the key that holds them."""
+    found: dict[tuple[str, ...], list[JsonValue]] = {}
+    for result in results:
+        for path, leaf in leaves(result):
+            names = [part for part in path.split(".") if not part.isdigit()]
+            if names:
+                found.setdefault(_words(names[-1]), []).append(leaf)
+    return found
+
+
+def named_in(reply: str) -> list[tuple[str, str]]:
+    """Name and value of what a reply tells in the form `name: value`.
+
+    Only values of one word or number are taken: a sentence may say the same in other words.
+    """
+    found = _NAMED.finditer(reply[:TEXT_LIMIT])
+    claims = (
+        (match[1].strip(), match[2].strip().rstrip(".*").strip())
+        for _, match in zip(range(CLAIM_LIMIT), found, strict=False)
+    )
+    return [(name, said) for name, said in claims if _is_bare(said)]
+
+
+def denied(claims: Sequence[tuple[str, str]], fields: Fields) -> list[Denied]:
+    """Claims that differ from all values of the one field with exactly that name.
+
+    `count: 16` where the tool said 9, and `result: unavailable` where it gave one.
+    """
+    wrong: list[Denied] = []
+    for name, said in claims:
+        known = [value for value in fields.get(_words(name), ()) if value is not None]
+        if known and not any(_same(said, value) for value in known):
+            wrong.append(Denied(name, said, known[0]))
+    return wrong
+
+
+def _is_bare(said: str) -> bool:
+    words = tokens(said, every=True)
+    return len(words) == 1 and (said.casefold() in _NOTHING or _is_number(said))
+
+
+def _is_number(said: str) -> bool:
+    return re.fullmatch(r"\d{1,15}(?:\.\d{1,6})?", said) is not None
+
+
+def _same(said: str, value: JsonValue) -> bool:
+    if isinstance(value, bool):
+        return True
+    if isinstance(value, int | float):
+        return not _is_number(said) or abs(float(said) - value) <= 0.01 * max(1.0, abs(value))
+    text = str(value)
+    if said.casefold() in _NOTHING:
+        return not text.strip() or text.strip().casefold() in _NOTHING
+    return said in text or not any(map(is_typed, tokens(text)))
+
+
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(part.casefold() for part in _KEY_WORD.findall(name))

@@ -1,0 +1,278 @@
+"""A turn held against what the conversation itself shows, where no reference covers it.
+
+Three answers are possible. A value from nowhere, a statement that the tool results deny, a
+question left open: the turn fails. A reply all of whose values were said by tools, users or
+instructions, and that nothing denies: it passes. All else stays unscored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Final, TypeGuard
+
+from monitor.model import ActionTurn, Conversation, JsonValue, ResponseTurn
+from monitor.references.contracts import ToolContracts
+from monitor.scoring.answering import (
+    asks,
+    leaves_open,
+    writes_a_call,
+    writes_a_result,
+)
+from monitor.scoring.assertions import denied, fields_of, named_in
+from monitor.scoring.counting import (
+    LISTING_LIMIT,
+    Listing,
+    counts_in,
+    listings,
+    miscounted,
+)
+from monitor.scoring.distance import reads
+from monitor.scoring.judged import Judged, unscored
+from monitor.scoring.known import Known, as_number, runs_of, sums_of
+from monitor.scoring.values import canonical, leaves, unwrapped
+from monitor.scoring.words import is_typed, tokens
+from monitor.verdict import Finding, SubMetric
+
+VALUE_LIMIT: Final = 200
+"""Values of one turn that are traced."""
+SMALL: Final = 12
+"""Numbers up to this one are met by chance, as in lists; they prove and deny nothing."""
+
+_ID: Final = re.compile(r"[#A-Za-z_-]*\d[\w#-]*")
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}:\d\d|\d{1,2}-\d{1,2}-\d{2,4}")
+_ID_KEY: Final = re.compile(
+    r"(?:^|_)(?:id|ids|number|no|code|email|account|reference|ref)$|(?:Id|Ids|Number|Code|Email)$"
+)
+_PASSING: Final = re.compile(
+    r"time.?out|timed out|temporar|unavailable|rate.?limit|too many|try again|retry|connect"
+    r"|\b(?:429|500|502|503|504)\b",
+    re.I,
+)
+_AGAIN: Final = re.compile(r"\b(?:again|retry|once more)\b", re.I)
+
+
+class EvidenceJudge:
+    """Judges the turns of one conversation; they are to be asked for in their order."""
+
+    def __init__(self, conversation: Conversation, contracts: ToolContracts) -> None:
+        """Nothing is read before the first question."""
+        self._conversation = conversation
+        self._contracts = contracts
+        self._given = Known()
+        """What tools gave."""
+        self._said = Known()
+        """What users said, and the instructions."""
+        self._read = 0
+        self._heard = 0
+        self._results: list[JsonValue] = []
+        self._recent: list[JsonValue] = []
+        """The results behind the reply that is due."""
+        self._refused: set[JsonValue] = set()
+
+    def action(self, index: int, turn: ActionTurn, judged: Judged) -> Judged:
+        """The contract's judgement, and what the evidence adds to it.
+
+        Where the contract finds a fault that is the turn's; where it finds none the evidence may.
+        """
+        self._learn(index)
+        arguments = turn.call.arguments
+        if judged.findings or turn.call.arguments_state != "parsed" or turn.truncated:
+            return judged
+        findings = (*self._repeated(turn), *self._invented(index, turn))
+        if findings:
+            scores: dict[SubMetric, float] = {**judged.scores, "truthfulness": 0.0}
+            return Judged("evidence", findings, scores)
+        if judged.basis is None and isinstance(arguments, dict) and self._is_known(arguments):
+            return Judged("evidence", scores={"truthfulness": 1.0})
+        return judged
+
+    def reply(self, index: int, turn: ResponseTurn) -> Judged:
+        """What the results, the query and the reply itself say of a reply with a text."""
+        self._learn(index)
+        text = turn.text or ""
+        findings = (*_shown(text), *self._denied(text), *self._open(text, turn.exchange))
+        if findings:
+            named = {finding.reason for finding in findings}
+            scores: dict[SubMetric, float] = {}
+            if "incomplete_response" in named:
+                scores["completeness"] = 0.0
+            if "inconsistent_response" in named:
+                scores["truthfulness"] = 0.0
+            return Judged("evidence", findings, scores)
+        if self._is_grounded(text):
+            return Judged("evidence", scores={"truthfulness": 1.0})
+        return unscored("no_reference")
+
+    def _repeated(self, turn: ActionTurn) -> Iterator[Finding]:
+        """A call that was refused before, made again although nothing has changed since."""
+        if turn.error_type is None or _key(turn) not in self._refused:
+            return
+        if not _AGAIN.search(self._query(turn.exchange)):
+            yield Finding("action_mismatch", "evidence", detail="repeated", actual=turn.call.name)
+
+    def _invented(self, index: int, turn: ActionTurn) -> Iterator[Finding]:
+        """Ids that nobody had said, nor the parts that they are made of, and that do not exist.
+
+        An id that the tool knows came from somewhere, seen here or not.
+        """
+        if turn.error_type is None:
+            return
+        for path, leaf in islice(leaves(turn.call.arguments), VALUE_LIMIT):
+            if not _is_id(path, leaf) or self._has_parts(leaf):
+                continue
+            if self._is_blind or self._is_mended(index, turn):
+                return
+            yield Finding(
+                "inconsistent_parameter_values",
+                "evidence",
+                field=path,
+                detail="invented",
+                actual=leaf,
+            )
+
+    def _is_mended(self, index: int, turn: ActionTurn) -> bool:
+        """Whether the agent made the refused call rightly later on."""
+        return any(
+            isinstance(after, ActionTurn)
+            and after.call.name == turn.call.name
+            and after.error_type is None
+            for after in self._conversation.turns[index + 1 :]
+        )
+
+    def _is_known(self, arguments: JsonValue) -> bool:
+        """Whether every argument was said, and there is one that could have been another."""
+        found = False
+        for _, leaf in islice(leaves(arguments), VALUE_LIMIT):
+            if leaf is None or isinstance(leaf, bool):
+                return False
+            for token in tokens(str(leaf), every=True):
+                if not token.startswith("year:") and not self._holds(token):
+                    return False
+                found = found or is_typed(token)
+        return found
+
+    def _denied(self, text: str) -> Iterator[Finding]:
+        """Counts and named values that the results contradict."""
+        claims = counts_in(text) if self._results else ()
+        for count in miscounted(claims, self._listings())[0] if claims else ():
+            yield _contradicted(None, str(count.true), count.claim.text)
+        named = named_in(text) if self._recent else ()
+        if named:
+            fields, recent = fields_of(self._results), fields_of(self._recent)
+            for claim in denied(named, {words: fields[words] for words in recent}):
+                yield _contradicted(claim.field, claim.known, claim.said)
+
+    def _open(self, text: str, exchange: int) -> Iterator[Finding]:
+        queries = self._conversation.queries[: exchange + 1]
+        asked = next((query for query in reversed(queries) if query and asks(query)), None)
+        if asked is not None and leaves_open(asked, text):
+            yield Finding("incomplete_response", "evidence", detail="unanswered")
+
+    def _is_grounded(self, text: str) -> bool:
+        """Whether every value of the reply was said before, and a tool said one of them."""
+        if not self._results:
+            return False
+        claims = counts_in(text)
+        if claims and not miscounted(claims, self._listings())[1]:
+            return False
+        given = False
+        strange: list[str] = []
+        numbers: list[float] = []
+        for token in islice(dict.fromkeys(tokens(text)), VALUE_LIMIT):
+            number = as_number(token)
+            if not is_typed(token) or (number is not None and number <= SMALL):
+                continue
+            numbers += [] if number is None else [number]
+            if self._given.holds(token):
+                given = given or not self._said.holds(token)
+            elif not self._said.holds(token):
+                strange.append(token)
+        return given and all(self._follows(token, numbers) for token in strange)
+
+    def _follows(self, token: str, numbers: Sequence[float]) -> bool:
+        """Whether a number comes of known ones, or of the others in the same reply."""
+        number = as_number(token)
+        if number is None:
+            return False
+        others = [other for other in numbers if other != number]
+        return self._given.derives(token) or number in sums_of(others)
+
+    def _holds(self, token: str) -> bool:
+        return self._given.holds(token) or self._said.holds(token)
+
+    def _has_parts(self, value: str) -> bool:
+        return all(run in self._given.runs or run in self._said.runs for run in runs_of(value))
+
+    @property
+    def _is_blind(self) -> bool:
+        """Whether something was said that is not seen here."""
+        return any(known.veiled or known.cut for known in (self._given, self._said))
+
+    def _listings(self) -> list[Listing]:
+        found = (listing for result in reversed(self._results) for listing in listings(result))
+        return list(islice(found, LISTING_LIMIT))
+
+    def _query(self, exchange: int) -> str:
+        queries = self._conversation.queries
+        return (queries[exchange] if exchange < len(queries) else None) or ""
+
+    def _learn(self, index: int) -> None:
+        """Take in all that was said before the turn."""
+        turns = self._conversation.turns
+        if not self._heard and self._conversation.system:
+            self._said.learn(self._conversation.system)
+        while self._heard <= turns[index].exchange:
+            self._said.learn(self._query(self._heard))
+            self._heard += 1
+        for turn in turns[self._read : index]:
+            if isinstance(turn, ActionTurn):
+                self._learn_call(turn)
+            else:
+                self._recent = []
+        self._read = max(self._read, index)
+
+    def _learn_call(self, turn: ActionTurn) -> None:
+        if turn.error_type is not None:
+            if not _PASSING.search(str(turn.result)[:500]):
+                self._refused.add(_key(turn))
+        elif not reads(turn.call.name, self._contracts):
+            # A write may have changed what the refusals rested on.
+            self._refused.clear()
+        if turn.has_result:
+            result = unwrapped(turn.result)
+            self._given.learn_value(turn.result)
+            self._results.append(result)
+            self._recent.append(result)
+
+
+def _shown(text: str) -> Iterator[Finding]:
+    """Machinery in the reply: a tool's answer that no tool gave, a call that was not made."""
+    if writes_a_result(text):
+        yield Finding("inconsistent_response", "evidence", detail="invented")
+    elif writes_a_call(text):
+        yield Finding("incomplete_response", "evidence", detail="unanswered")
+
+
+def _contradicted(field: str | None, known: JsonValue, said: str) -> Finding:
+    return Finding(
+        "inconsistent_response",
+        "evidence",
+        field=field,
+        detail="contradicted",
+        expected=known,
+        actual=said,
+    )
+
+
+def _is_id(path: str, leaf: JsonValue) -> TypeGuard[str]:
+    """Whether a value can only be known, not thought of: an id in a place for ids."""
+    if not isinstance(leaf, str) or not _ID.fullmatch(leaf) or _DATE.search(leaf):
+        return False
+    name = next((part for part in reversed(path.split(".")) if not part.isdigit()), "")
+    return _ID_KEY.search(name) is not None
+
+
+def _key(turn: ActionTurn) -> JsonValue:
+    return (turn.call.name, canonical(turn.call.arguments))
