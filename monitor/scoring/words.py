@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 TEXT_LIMIT: Final = 65_536
 """Characters of one text that are looked at."""
+
+REMEMBERED_TEXTS: Final = 8_192
+REMEMBERED_CHARACTERS: Final = 1_024
+"""Longer texts are taken apart anew each time."""
 
 _MONTH_NAMES: Final = (
     "january jan, february feb, march mar, april apr, may, june jun, july jul, august aug, "
@@ -55,10 +60,26 @@ def tokens(text: str, *, every: bool = False) -> tuple[str, ...]:
     `1,000.00` and `1000` are one token, so are `May 21, 2024` and `2024-05-21` (a year apart from
     its day), `3 PM` and `15:00`. Words that carry nothing are left out unless `every` is set.
     """
+    if len(text) > REMEMBERED_CHARACTERS:
+        return _tokens(text, every)
+    return _remembered_tokens(text, every)
+
+
+def _tokens(text: str, every: bool) -> tuple[str, ...]:
     found: list[str] = []
     for match in _TOKEN.finditer(_folded(text)):
-        found.extend(_spelled(match, every))
+        # The outermost group of an alternative closes last, and words are by far the most.
+        if match.lastgroup == "thing":
+            token = _word(match[0], every)
+            if token is not None:
+                found.append(token)
+        else:
+            found.extend(_spelled(match))
     return tuple(found)
+
+
+# A conversation is scored again with every turn that it gets, and its texts are the same.
+_remembered_tokens = lru_cache(maxsize=REMEMBERED_TEXTS)(_tokens)
 
 
 def is_typed(token: str) -> bool:
@@ -84,10 +105,8 @@ def _folded(text: str) -> str:
     return folded.casefold()
 
 
-def _spelled(match: re.Match[str], every: bool) -> tuple[str, ...]:
+def _spelled(match: re.Match[str]) -> tuple[str, ...]:
     found = match.groupdict()
-    if found["thing"] is not None:
-        return _word(found["thing"], every)
     if found["number"] is not None:
         return (number_token(found["number"]),)
     if found["clock"] is not None:
@@ -108,13 +127,14 @@ def number_token(text: str) -> str:
     return number.lstrip("0") or "0" if not number.startswith(("0.", "-")) else number
 
 
-def _word(word: str, every: bool) -> tuple[str, ...]:
+def _word(word: str, every: bool) -> str | None:
+    """The word in its one spelling; None when it carries nothing."""
     bare = word.strip("'.-/~@") if not word.startswith(("#", "@", "./", "/")) else word
     if word.endswith("n't"):
-        return ("not",)
+        return "not"
     if not bare or (bare in _STOP and not (every and bare not in _GLUE)):
-        return ()
-    return (_NUMBERS.get(bare, bare.removesuffix("'s")),)
+        return None
+    return _NUMBERS.get(bare, bare.removesuffix("'s"))
 
 
 def _date_of(found: dict[str, str | None]) -> tuple[str, ...]:
