@@ -15,6 +15,9 @@ class MetricsSettings(Section):
 
     listen: Address = "127.0.0.1:9464"
     insecure: bool = False
+    token: SecretStr | None = None
+    """What callers show as a bearer token to declare or clear releases; set it in the
+    environment. Unset: only callers on this machine may."""
 
 
 class SinkSettings(Section):

@@ -21,6 +21,7 @@ from monitor.ledger.totals import Ledger
 from monitor.model import AgentSpan
 from monitor.pipeline import Pipeline
 from monitor.ports import Sink
+from monitor.roles.orders import Orders
 from monitor.roles.watching import Watching
 from monitor.verdict import Effects, Report
 
@@ -62,6 +63,7 @@ class Engine:
     ) -> None:
         """`build` makes a pipeline that continues from the state in the store."""
         self._watching = watching
+        self.orders = Orders()
         self._stores = stores
         self._build = build
         self._sinks = tuple(sinks)
@@ -107,6 +109,7 @@ class Engine:
 
     def work(self, now: float, rows: int) -> bool:
         """Observe at most `rows` accepted batches, then what time has brought. True: more waits."""
+        self.orders.carry_out()
         for _ in range(rows):
             row = self._next_row()
             if row is None:
@@ -133,6 +136,19 @@ class Engine:
                 self._stores.ledger.count({"accepted": spans, "dead_lettered": spans})
         self.recover()
         return seq is not None
+
+    def declare(self, release: str, model: str | None) -> None:
+        """Open the series of a release at zero, before its first report."""
+        with self._stores.database.transaction():
+            self._stores.ledger.declare(release, model)
+
+    def clear(self, release: str) -> bool:
+        """Drop the evidence against a release; whether it is known."""
+        return self._watching is not None and self._settle(self._watching.clear, release)
+
+    def accept_release(self, release: str) -> bool:
+        """Take a release as it is; whether it is known."""
+        return self._watching is not None and self._settle(self._watching.accept, release)
 
     def flush(self, now: float) -> None:
         """Close every open conversation, after all accepted rows were observed."""
@@ -198,6 +214,19 @@ class Engine:
                 with self._stores.database.transaction():
                     outbox.delivered(sink.name, pending[-1][0])
                     outbox.prune()
+
+    def _settle(self, decide: Callable[[str], bool], release: str) -> bool:
+        stores, watching = self._stores, self._watching
+        if watching is None or not decide(release):
+            return False
+        try:
+            with stores.database.transaction():
+                stores.ledger.keep_detectors(watching.changes())
+        except MonitorError:
+            self.recover()
+            raise
+        watching.publish()
+        return True
 
     def _pending(self, sink: str) -> list[tuple[int, Report]]:
         # The transaction keeps out what the writer has not committed yet.

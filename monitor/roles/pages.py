@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from aiohttp import web
 
@@ -26,17 +26,19 @@ def split_address(listen: str, setting: str) -> tuple[str, int]:
 
 def require_loopback(host: str, setting: str, *, insecure: bool) -> None:
     """Refuse an address that others can reach, unless the operator says so."""
-    if insecure or host == "localhost":
-        return
-    try:
-        loopback = ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        loopback = False
-    if not loopback:
+    if not insecure and not is_loopback(host):
         raise ConfigurationError(
             f"{setting}: {host} is not a loopback address and nothing authenticates its callers; "
             "use 127.0.0.1, or set `insecure = true` there if a network policy guards it"
         )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can be meant."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 class Pages:
@@ -52,6 +54,7 @@ class Pages:
         degraded: Callable[[], str | None] = lambda: None,
         *,
         insecure: bool = False,
+        routes: Sequence[web.RouteDef] = (),
     ) -> None:
         """`healthy` and `ready` answer None, or what is wrong in a few words.
 
@@ -64,6 +67,7 @@ class Pages:
         self._render_status = render_status
         self._degraded = degraded
         self._probes = {"/healthz": healthy, READY: ready}
+        self._routes = tuple(routes)
         self._runner: web.AppRunner | None = None
 
     async def start(self) -> str:
@@ -73,6 +77,7 @@ class Pages:
         app.router.add_get("/", self._status)
         for path in self._probes:
             app.router.add_get(path, self._probe)
+        app.router.add_routes(self._routes)
         self._runner = web.AppRunner(app, access_log=None)
         await self._runner.setup()
         site = web.TCPSite(self._runner, self._host, self._port)

@@ -13,6 +13,7 @@ from monitor.hosted import hosted_receivers
 from monitor.ports import Redaction
 from monitor.roles.embedded import Embedded, EmbeddedLimits, Health
 from monitor.roles.pages import Pages
+from monitor.roles.release_pages import ReleasePages
 from monitor.roles.service import Companion, Service
 from monitor.wiring.engines import engine
 from monitor.wiring.receivers import edge_counts, forwarder, otlp_receivers
@@ -62,6 +63,11 @@ def service(settings: Settings) -> Service:
         embedded.unready,
         embedded.degraded,
         insecure=settings.metrics.insecure,
+        routes=ReleasePages(
+            parts.engine,
+            parts.engine.orders.ask,
+            None if settings.metrics.token is None else settings.metrics.token.get_secret_value(),
+        ).routes(),
     )
     return Service(embedded, pages, parts.close, beside)
 
