@@ -14,7 +14,7 @@ from monitor.scoring.actions import ActionJudge
 from monitor.scoring.alignment import align
 from monitor.scoring.composition import CompositionRule, UnweightedMean
 from monitor.scoring.contract import judge_by_contract
-from monitor.scoring.delegation import first_failure, suspected
+from monitor.scoring.delegation import first_failure, inner_turns, suspected
 from monitor.scoring.distance import Distance
 from monitor.scoring.evidence import EvidenceJudge
 from monitor.scoring.judged import Judged, unscored
@@ -92,8 +92,9 @@ class Evaluator:
         run = _Run(conversation, reference, contracts, self._comparator, self._thresholds)
         if self._evidence:
             run.evidence = EvidenceJudge(conversation, contracts)
+            run.inner = inner_turns(conversation)
         verdicts = run.verdicts(closed=closed)
-        if closed and reference is None:
+        if self._evidence and closed and reference is None:
             verdicts = suspected(conversation, verdicts)
         return self._report(conversation, reference, verdicts, closed, revision, dialog_id)
 
@@ -174,6 +175,7 @@ class _Run:
         self.actions = ActionJudge(contracts, comparator, thresholds)
         self.replies = ReplyJudge(comparator, thresholds)
         self.evidence: EvidenceJudge | None = None
+        self.inner: frozenset[int] = frozenset()
         self.heard = _heard(conversation.turns)
         self.literals = Literals(
             (turn.result for turn in self.expected if isinstance(turn, ExpectedAction)),
@@ -250,7 +252,7 @@ class _Run:
             finding = Finding("action_mismatch", "gold", detail="uninvited", actual=turn.call.name)
             return Judged("gold", (finding,), {"structural": 0.0})
         judged = judge_by_contract(turn, self.contracts)
-        if self.evidence is None or slot.turn is None:
+        if self.evidence is None or slot.turn is None or slot.turn in self.inner:
             return judged
         return self.evidence.action(slot.turn, turn, judged)
 
@@ -262,7 +264,7 @@ class _Run:
         if turn.truncated:
             return unscored("truncated")
         if not isinstance(expected, ExpectedResponse):
-            if self.evidence is None or slot.turn is None:
+            if self.evidence is None or slot.turn is None or slot.turn in self.inner:
                 return unscored("no_reference")
             return self.evidence.reply(slot.turn, turn)
         return self.replies.judge(expected, turn.text, self.literals)
