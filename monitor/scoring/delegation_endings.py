@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Literal, TypeAlias
 
+from monitor.scoring.delegation_texts import saying
 from monitor.scoring.delegation_transcript import Transcript
 
 Ending: TypeAlias = Literal[
@@ -33,7 +34,10 @@ def ending(transcript: Transcript) -> Ending | None:
 
 
 def _crashed(transcript: Transcript) -> bool:
-    return any(line.says.crashes for line in transcript.lines[-_LAST:])
+    """An exception in the last lines, unless exceptions are what the talk is about."""
+    return not saying(transcript.query).crashes and any(
+        line.says.crashes for line in transcript.lines[-_LAST:]
+    )
 
 
 def _limit_reached(transcript: Transcript) -> bool:
@@ -51,8 +55,10 @@ def _broke_off(transcript: Transcript) -> bool:
         return False
     if transcript.leader is not None:
         return final.agent != transcript.leader
-    ran = any(not run.idle for run in final.runs)
-    return ran or final.says.has_code or final.says.promises
+    # Code may be what was asked for, and a run may speak for itself, where none was answered yet.
+    answered = any(not run.idle for line in transcript.lines[:-1] for run in line.runs)
+    waits = final.says.has_code or any(not run.idle for run in final.runs)
+    return final.says.promises or (answered and waits)
 
 
 def _error_left(transcript: Transcript) -> bool:

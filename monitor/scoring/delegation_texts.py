@@ -76,7 +76,7 @@ class Saying(NamedTuple):
     makes_up: bool
     """It says so of data, wherever in the message."""
     crashes: bool
-    """It holds the trace of an exception that nobody caught."""
+    """It holds the trace of an exception that nobody caught, not quoted as code."""
     meets_limit: bool
     gives_up: bool
     promises: bool
@@ -108,7 +108,7 @@ def saying(text: str) -> Saying:
         has_code=_FENCE in text,
         assumes=_ASSUMES.search(prose) is not None,
         makes_up=_MADE_UP.search(text) is not None,
-        crashes=_CRASHES.search(text) is not None,
+        crashes=_CRASHES.search(prose) is not None,
         meets_limit=_LIMIT.search(text) is not None,
         gives_up=_GIVES_UP.search(prose) is not None,
         promises=_PROMISES.search(prose) is not None,
