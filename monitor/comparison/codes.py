@@ -7,7 +7,7 @@ from typing import Final
 
 from monitor.comparison.kinds import FIELD_LIMIT, field_words
 from monitor.comparison.numbers import currency_of
-from monitor.comparison.tables import COUNTRIES, LANGUAGES, READINGS, UNITS
+from monitor.comparison.tables import COUNTRIES, LANGUAGES, READINGS, STATES, UNITS
 
 _LANGUAGE_FIELDS: Final = frozenset({"lang", "language", "languages", "locale"})
 _COUNTRY_FIELDS: Final = frozenset({"country", "countries", "nation", "nationality"})
@@ -38,16 +38,18 @@ def same_code(expected: str, actual: str, field: str | None) -> bool | None:
     return None
 
 
-def is_abbreviation(expected: str, actual: str) -> bool:
-    """Whether one text may be a code for the other: only a table could tell.
+def is_ambiguous(expected: str, actual: str) -> bool:
+    """Whether one text is a code with several readings, of which the other may be one.
 
-    A code has at most three letters, begins as the name does, and keeps the name's order.
+    A letter or two stand for a state as readily as for a country, a city or a unit.
     """
     short, long = sorted((expected, actual), key=len)
-    if not (short.isalpha() and len(short) <= 3 and len(long) >= len(short) + 2):
+    if not short.isalpha() or len(long) < len(short) + 2 or short[0] != long[0]:
         return False
     letters = iter(long)
-    return short[0] == long[0] and all(char in letters for char in short)
+    if not all(char in letters for char in short):
+        return False
+    return len(short) == 1 or short in STATES
 
 
 def _same_currency(one: str, other: str) -> bool | None:

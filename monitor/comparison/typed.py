@@ -8,7 +8,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Final
 
-from monitor.comparison.codes import is_abbreviation, same_code
+from monitor.comparison.codes import is_ambiguous, same_code
 from monitor.comparison.dates import (
     calendar_name,
     moment_of,
@@ -186,7 +186,7 @@ def _coded(pair: Pair) -> Similarity | None:
         return decided(verdict, "code")
     if not pair.hint.field or expected in ALIASES or actual in ALIASES:
         return None
-    if is_abbreviation(expected, actual) and not _spelled_out(pair):
+    if is_ambiguous(expected, actual) and not _spelled_out(pair):
         return unsure("abbreviation: unsure")
     return None
 

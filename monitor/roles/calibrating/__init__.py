@@ -1,0 +1,1 @@
+"""Fitting the comparison's last rung to labelled pairs of values."""
