@@ -28,6 +28,7 @@ from monitor.references.dialogs import Dialog
 from monitor.references.documents import decoded
 from monitor.references.golden import GoldenStore, parse_golden
 from monitor.references.tools_file import parse_tools
+from monitor.remembered import RememberingEvaluator
 from monitor.roles.files import lines, read
 from monitor.roles.redaction_key import service_key, shown_key, tried_key
 from monitor.scoring.composition import composition_rule
@@ -41,7 +42,7 @@ Parsed = TypeVar("Parsed")
 class Evaluation:
     """The evaluator with the parts of it that others look at."""
 
-    evaluator: Evaluator
+    evaluator: RememberingEvaluator
     encoder: CachedEncoder | None
     contracts: ToolContracts
 
@@ -56,18 +57,16 @@ def evaluation(settings: Settings, redaction: Redaction | None = None) -> Evalua
     contracts = _contracts(settings.tools)
     sources = _sources(settings.references, encoder, comparator, contracts, redaction)
     bars = settings.comparison
-    return Evaluation(
-        Evaluator(
-            sources,
-            contracts,
-            comparator,
-            composition_rule(settings.composition.rule, settings.composition.parameters),
-            Thresholds(bars.threshold, bars.sub_metrics, bars.tools, bars.fields),
-            evidence=settings.evidence.enabled,
-        ),
-        encoder,
+    evaluator = Evaluator(
+        (),
         contracts,
+        comparator,
+        composition_rule(settings.composition.rule, settings.composition.parameters),
+        Thresholds(bars.threshold, bars.sub_metrics, bars.tools, bars.fields),
+        evidence=settings.evidence.enabled,
     )
+    remembering = RememberingEvaluator(evaluator, sources, settings.limits.remembered_turns)
+    return Evaluation(remembering, encoder, contracts)
 
 
 def dialog_evaluation(settings: Settings) -> Callable[[Dialog], Report]:

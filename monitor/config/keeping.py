@@ -80,5 +80,7 @@ class LimitSettings(Section):
     open_conversations: Count = 50_000
     cached_state_bytes: Bytes = 24 * 1024 * 1024
     """Decoded open conversations kept in memory; the rest stay in the file."""
+    remembered_turns: Count = 20_000
+    """Verdicts kept to be given again where the same content comes again."""
     releases: Annotated[int, Field(ge=1, le=64)] = 8
     """Releases with series of their own; further ones fold to `other`."""
