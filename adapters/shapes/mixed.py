@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from adapters.shapes import aisdk, langchain, openai, responses
-from adapters.shapes.blocks import Blocks, add_blocks, add_text, answer_of, role_of, skip
+from adapters.shapes.blocks import (
+    PLAIN_ROLES,
+    Blocks,
+    add_blocks,
+    add_text,
+    answer_of,
+    role_of,
+    skip,
+)
 from adapters.shapes.parts import Parts, first
 from monitor.model import JsonValue, Message
 
@@ -48,6 +56,10 @@ def read_message(item: JsonValue, default_role: str) -> Message | None:
     """One message; None for what does not look like one."""
     if isinstance(item, str):
         return Message(default_role, item)
+    if type(item) is dict and len(item) == 2 and item.get("role") in PLAIN_ROLES:
+        given = item.get("content")
+        if type(given) is str:
+            return Message(item["role"], given)
     fields = langchain.fields_of(item)
     if fields is None or not any(key in fields for key in _MESSAGE_KEYS):
         return None

@@ -35,7 +35,7 @@ class Dialects:
         span: AgentSpan,
     ) -> AgentSpan | None:
         """None when none of them knows the span."""
-        if self._marks.isdisjoint(attributes) and span.scope not in self._scopes:
+        if attributes.keys().isdisjoint(self._marks) and span.scope not in self._scopes:
             return None
         for dialect in self._dialects:
             found = dialect.read(attributes, events, span)

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from adapters.shapes import content, mixed, payload
+from adapters.shapes.blocks import PLAIN_ROLES
 from adapters.shapes.remembered import Remembered
 from adapters.vocabularies.definitions import read_function
 from adapters.vocabularies.message_events import Content
@@ -26,6 +27,7 @@ _PROMPTS: Final = f"{PROMPT}."
 _COMPLETIONS: Final = f"{COMPLETION}."
 _prompts: Final[Remembered[Message]] = Remembered()
 _completions: Final[Remembered[Message]] = Remembered()
+_functions: Final[Remembered[ToolDefinition]] = Remembered()
 
 
 def tells(attributes: Mapping[str, JsonValue]) -> bool:
@@ -54,12 +56,12 @@ def read_content(
 
 def read_functions(numbered: Numbered) -> tuple[ToolDefinition, ...] | None:
     """The tools that the model was offered; None when none are told."""
-    found = [
-        definition
-        for item in numbered.row(FUNCTIONS).items
-        if isinstance(item, dict) and (definition := read_function(item)) is not None
-    ]
-    return tuple(found) if found else None
+    found, _ = numbered.read(FUNCTIONS, _function, _functions)
+    return tuple(found) or None
+
+
+def _function(item: JsonValue) -> ToolDefinition | None:
+    return read_function(item) if isinstance(item, dict) else None
 
 
 def _whole(
@@ -84,7 +86,9 @@ def _completion(item: JsonValue) -> Message | None:
 
 def _message(item: Mapping[str, Any], role: str) -> Message | None:
     """None where the content was left out, so that only the role or a finish reason is there."""
-    given = item.get("content")
+    given, own = item.get("content"), item.get("role")
+    if len(item) == 2 and own in PLAIN_ROLES and type(given) is str and given[:1] != "[":
+        return Message(own, given)
     calls = row(item.get("tool_calls")).items
     if given is None and not calls:
         return None

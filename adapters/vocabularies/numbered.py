@@ -64,15 +64,12 @@ class Numbered:
             return found, gaps
         levels = nesting()
         for flat in members:
-            try:
-                told = remembered.get((levels, *flat))
-            except TypeError:
-                told = None
+            key = _key(levels, flat)
+            told = remembered.get(key) if key is not None else None
             if told is None:
                 told = read(_tree(flat))
-                # Numbers may equal each other and not be the same; texts that are equal are.
-                if told is not None and all(type(text) is str for text in flat):
-                    remembered.keep((levels, *flat), told, sum(map(len, flat)))
+                if told is not None and key is not None:
+                    remembered.keep(key, told, sum(map(len, flat)))
             if told is not None:
                 found.append(told)
         return found, gaps
@@ -140,6 +137,38 @@ class _Places(dict[str, tuple[str, str | None] | None]):
 _places: Final = _Places()
 
 
+def _key(levels: int, flat: Flat) -> tuple[Any, ...] | None:
+    """What tells a member from all others; None for one that holds more than texts.
+
+    Protobuf hands attributes out in no order. Numbers may equal each other and not be the same.
+    """
+    if len(flat) == 4:
+        name, text, second, more = flat
+        if type(text) is not str or type(more) is not str or not name or not second:
+            return None
+        return (
+            (levels, name, text, second, more)
+            if name < second
+            else (levels, second, more, name, text)
+        )
+    if not all(type(text) is str for text in flat):
+        return None
+    return (levels, *sorted(zip(flat[::2], flat[1::2], strict=True)))
+
+
+class _Paths(dict[str, list[str]]):
+    """Names split at their dots: the same ones come with every member."""
+
+    def __missing__(self, name: str) -> list[str]:
+        path = name.split(".", _LEVELS - 1)
+        if len(name) <= _SHORT and len(self) < _PLACES:
+            self[name] = path
+        return path
+
+
+_paths: Final = _Paths()
+
+
 class _Level(Tree):
     """A level of names, told apart from an attribute's own structured value."""
 
@@ -153,7 +182,7 @@ def _tree(flat: Flat) -> JsonValue:
     for at in range(0, len(flat), 2):
         if flat[at] is None:
             continue
-        path = flat[at].split(".", _LEVELS - 1)
+        path = _paths[flat[at]]
         level = tree
         for step in path[:-1]:
             inner = level.get(step)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from adapters.shapes import content
-from adapters.shapes.blocks import answer_of, role_of
+from adapters.shapes.blocks import PLAIN_ROLES, answer_of, role_of
 from adapters.shapes.parts import Parts
 from adapters.shapes.remembered import Remembered
 from adapters.vocabularies.definitions import read_schemas
@@ -116,7 +116,9 @@ _READERS: Final[dict[str, tuple[Callable[[JsonValue], Message | None], Remembere
 
 
 def _message(fields: Mapping[str, Any], default_role: str) -> Message | None:
-    given = fields.get("role")
+    given, said = fields.get("role"), fields.get("content")
+    if len(fields) == 2 and given in PLAIN_ROLES and type(said) is str and said != HIDDEN:
+        return Message(given, said)
     own = given.lower() if isinstance(given, str) else ""
     role = _ROLES.get(own) or role_of(given, default_role)
     parts = Parts()
