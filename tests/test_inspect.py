@@ -153,11 +153,11 @@ def test_the_page_for_machines_holds_the_same(tmp_path: Path) -> None:
     again = msgspec.json.decode(msgspec.json.encode(found), type=Seen)
     assert again == found
     turn = found.conversations[0].exchanges[0].turns[0]
-    assert (turn.tool, turn.arguments, turn.verdict, turn.why) == (
+    assert (turn.tool, turn.arguments, turn.verdict, turn.basis) == (
         "find_order",
         {"order_id": "SO-10012"},
-        "unscored",
-        "no_reference",
+        "pass",
+        "evidence",
     )
 
 

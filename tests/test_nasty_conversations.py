@@ -219,8 +219,9 @@ def test_content_that_comes_as_logs_is_awaited_and_what_never_comes_is_missing()
 def test_a_turn_that_was_never_answered_gets_no_score() -> None:
     cancelled = monitored(sent(agent(reply=None, expected=None, failed=True), *exchange()[1:3]))
     assert cancelled.only.queries == (QUERY,)
-    assert (cancelled.replies, cancelled.verdicts) == ([], ["no_reference"])
-    assert cancelled.reports[0].success_rate is None
+    # The call stands by itself: its argument is what the user had said. No reply is made up.
+    assert (cancelled.replies, cancelled.verdicts) == ([], ["pass"])
+    assert [turn.turn_type for turn in cancelled.reports[0].turns] == ["action"]
     silent = monitored(sent(agent(reply=None, expected=None), chat(2, [user(QUERY)], None)))
     assert (silent.replies, silent.verdicts) == ([None], ["content_missing"])
     asked = said(asks("ask_user", {"question": "Which order?"}))

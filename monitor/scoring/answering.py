@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from monitor.scoring.words import TEXT_LIMIT, is_negation, normalised, tokens
+from monitor.scoring.words import TEXT_LIMIT, tokens
 
 QUESTION_LIMIT: Final = 600
 """Characters at the end of a message that the question is looked for in."""
@@ -38,13 +38,14 @@ _NOT_FOUND: Final = re.compile(
     r"|\b(?:could(?: not|n't)|was unable to|am unable to|been unable to|can(?:not|'t)) (?:find"
     r"|determine|identify|verify|locate)\b[^.!?]{0,80}\b(?:information|answer|evidence|details"
     r"|which|who|what|when|where)\b"
-    r"|\bno (?:information|evidence|answer|record|data)\b[^.!?]{0,40}\b(?:found|available|about|on|that)\b"
+    r"|\bno (?:information|evidence|answer|record|data)\b[^.!?]{0,40}"
+    r"\b(?:found|available|about|on|that)\b"
     r"|\bcannot be (?:determined|identified|established|answered)\b",
     re.I,
 )
 _UNDERWAY: Final = re.compile(
-    r"\b(?:let me|let's|i(?:'ll| will| need to| should| am going to|'m going to)) (?:now |first |try to )?"
-    r"(?:search|look|check|try|find|query|dig|refine|conduct)",
+    r"\b(?:let me|let's|i(?:'ll| will| need to| should| am going to|'m going to))"
+    r" (?:now |first |try to )?(?:search|look|check|try|find|query|dig|refine|conduct)",
     re.I,
 )
 _BOTH: Final = re.compile(
@@ -55,10 +56,8 @@ _BOTH: Final = re.compile(
 def answer_of(reply: str) -> str:
     """The part of a reply that answers: what it marks as its answer, else all but its thoughts."""
     text = reply[:TEXT_LIMIT]
-    marked = None
-    for marked in _ANSWER.finditer(text):
-        pass
-    return (marked[2] if marked is not None else _THOUGHT.sub("", text)).strip()
+    marked = [match[2] for match in _ANSWER.finditer(text)]
+    return (marked[-1] if marked else _THOUGHT.sub("", text)).strip()
 
 
 def writes_a_result(reply: str) -> bool:
@@ -94,9 +93,3 @@ def leaves_open(query: str, reply: str) -> bool:
     if _UNKNOWN.match(answer) is not None:
         return True
     return _NOT_FOUND.search(answer[:600]) is not None and len(tokens(answer)) < 120
-
-
-def is_echo(query: str, sentence: str) -> bool:
-    """Whether a sentence says nothing that the query has not said."""
-    said = set(tokens(query))
-    return all(token in said or is_negation(token) for token in tokens(normalised(sentence)))

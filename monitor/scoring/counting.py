@@ -15,12 +15,12 @@ CLAIM_LIMIT: Final = 20
 LISTING_LIMIT: Final = 200
 """Listings of one conversation's results that are looked at."""
 
-_NAMES: Final = "two three four five six seven eight nine ten eleven twelve".split()
-_NUMBERS: Final = {name: number for number, name in enumerate(_NAMES, start=2)}
+_NAMES: Final = "two three four five six seven eight nine ten eleven twelve"
+_NUMBERS: Final = {name: number for number, name in enumerate(_NAMES.split(), start=2)}
 _CLAIM: Final = re.compile(
     rf"\b(?:there (?:are|is)|there're|we (?:currently )?(?:have|offer)|i (?:found|see)|found)"
     rf"\s(?:currently\s|now\s|exactly\s|only\s|a total of\s|\*\*){{0,3}}"
-    rf"(\d{{1,4}}|{'|'.join(_NAMES)})(?:\*\*)?\s((?:[\w'-]{{1,30}}[ \t]?){{1,8}})",
+    rf"(\d{{1,4}}|{_NAMES.replace(' ', '|')})(?:\*\*)?\s((?:[\w'-]{{1,30}}[ \t]?){{1,8}})",
     re.IGNORECASE,
 )
 _WORD: Final = re.compile(r"[a-z]{2,}")

@@ -84,7 +84,9 @@ class EvidenceJudge:
         if findings:
             scores: dict[SubMetric, float] = {**judged.scores, "truthfulness": 0.0}
             return Judged("evidence", findings, scores)
-        if judged.basis is None and isinstance(arguments, dict) and self._is_known(arguments):
+        if judged.basis is not None or turn.error_type is not None:
+            return judged
+        if isinstance(arguments, dict) and self._is_known(arguments):
             return Judged("evidence", scores={"truthfulness": 1.0})
         return judged
 
