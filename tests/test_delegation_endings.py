@@ -1,0 +1,88 @@
+"""How a talk among agents shows that it ended badly, and what only looks like it."""
+
+from __future__ import annotations
+
+import pytest
+from talking import CODE, TRACE, account, ran, said, transcript
+
+from monitor.model import Turn
+from monitor.scoring.delegation_endings import ending
+
+OPENING = said("Planner", "Please find the winner of the year.")
+GOOD = ran("exitcode: 0 (execution succeeded)\nCode output: Ann")
+BAD = ran("exitcode: 1 (execution failed)\nNameError", error=True)
+NOTHING_TO_RUN = ran("There is no code from the last message for me to execute.")
+CODER = said("Coder", f"This will tell. {CODE}")
+DONE = said("Checker", "The winner is Ann, as the run has shown. TERMINATE")
+
+
+def led(*last: Turn, judged: str = "") -> list[Turn]:
+    return [
+        said("Lead", "Plan: Surfer looks it up."),
+        said("Lead", "Please look it up."),
+        said("Surfer", "The winner is Ann."),
+        said("Lead", judged or account(satisfied=True)),
+        *last,
+    ]
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        [OPENING, CODER, GOOD, DONE],
+        [OPENING, CODER, BAD, CODER, GOOD, DONE],
+        [OPENING, CODER, GOOD, DONE, NOTHING_TO_RUN, said("Checker", "TERMINATE")],
+        [OPENING, said("Poet", "Roses are red."), said("Critic", "A fine poem, well done.")],
+        [OPENING, said("Critic", "Which language?"), CODER],
+        [OPENING, said("Critic", "Go on please."), CODER, GOOD],
+        [OPENING, said("Coder", f"The cause was this: ```{TRACE}```"), DONE],
+        [OPENING, said("Coder", "A max of 3 rounds is played in boxing."), DONE],
+        led(said("Lead", "Request satisfied."), said("Lead", "FINAL ANSWER: Ann")),
+    ],
+)
+def test_a_talk_that_shows_no_failure_has_no_bad_ending(turns: list[Turn]):
+    assert ending(transcript(*turns)) is None
+
+
+@pytest.mark.parametrize(
+    ("shown", "turns"),
+    [
+        ("crashed", [OPENING, CODER, said("Checker", f"Error processing\n{TRACE}")]),
+        ("crashed", led(said("Lead", f"Next speaker Surfer\n{TRACE}\nFINAL ANSWER: Ann"))),
+        ("limit_reached", led(said("Lead", "Max rounds (30) reached.\nFINAL ANSWER: Ann"))),
+        ("limit_reached", [OPENING, CODER, said("Checker", "Recursion limit of 25 reached.")]),
+        ("broke_off", [OPENING, CODER, GOOD, said("Checker", f"Once more. {CODE}"), GOOD]),
+        ("broke_off", [OPENING, CODER, GOOD, said("Checker", f"Once more. {CODE}")]),
+        ("broke_off", [OPENING, CODER, GOOD, said("Checker", "I will check it, please hold on.")]),
+        ("broke_off", led(judged=account())[:3]),
+        ("gave_up", [OPENING, CODER, GOOD, said("Coder", "I am unable to complete the task.")]),
+        ("gave_up", [OPENING, CODER, GOOD, said("Coder", "The year could not be determined.")]),
+        ("error_left", [OPENING, CODER, BAD, DONE]),
+        ("error_left", [OPENING, CODER, GOOD, CODER, BAD, DONE]),
+        ("error_left", [OPENING, CODER, BAD, DONE, NOTHING_TO_RUN, DONE]),
+        ("made_up_data", [OPENING, said("Coder", "Let us use mock data then."), GOOD, DONE]),
+        ("made_up_data", [OPENING, said("Coder", "We simulate the numbers."), DONE, DONE]),
+    ],
+)
+def test_a_bad_ending_is_told_by_its_kind(shown: str, turns: list[Turn]):
+    assert ending(transcript(*turns)) == shown
+
+
+def test_work_is_left_open_where_the_last_account_still_gives_an_instruction():
+    satisfied = account(satisfied=True, instruction="Please count the revisions until April.")
+    answered = account(satisfied=True, instruction="The winner is Ann, who was there in April.")
+    end = said("Lead", "Request satisfied.")
+
+    assert ending(transcript(*led(end, judged=satisfied))) == "open_work"
+    assert ending(transcript(*led(end, judged=answered))) is None
+    later = [end, said("Lead", account(satisfied=True)), end]
+    assert ending(transcript(*led(*later, judged=satisfied))) is None
+
+
+def test_data_may_be_made_up_and_errors_shown_for_a_user_who_asks_for_them():
+    made_up = [OPENING, said("Coder", "Here is mock data."), DONE]
+    crash = [OPENING, said("Coder", "It comes from line one."), said("Checker", f"Yes:\n{TRACE}")]
+
+    assert ending(transcript(*made_up, query="Give me some mock data.")) is None
+    assert ending(transcript(*crash, query=f"What is this?\n{TRACE}")) is None
+    assert ending(transcript(*crash, query="What is this?")) == "crashed"
