@@ -197,6 +197,8 @@ class _Run:
             turn = None if slot.turn is None else self.conversation.turns[slot.turn]
             exchange = self._exchange(slots, position, exchange)
             judged = self._judged(slot, turn)
+            if turn is None and self._may_not_have_come(slots, position):
+                judged = unscored("truncated")
             if position in unsaid_at:
                 judged = _with_unsaid(judged, unsaid_at[position])
             blame = attribution.blame(position, slot, judged, exchange)
@@ -220,6 +222,20 @@ class _Run:
                 return last
             at = next((slot for slot in slots[position:] if slot.turn is not None), at)
         return last if at.turn is None else self.conversation.turns[at.turn].exchange
+
+    def _may_not_have_come(self, slots: Sequence[Slot], position: int) -> bool:
+        """Whether a run broke off between the turns around an omitted one."""
+        broken = self.conversation.broken_off
+        if not broken:
+            return False
+        turns = self.conversation.turns
+        before = [turns[slot.turn] for slot in slots[:position] if slot.turn is not None]
+        after = [turns[slot.turn] for slot in slots[position:] if slot.turn is not None]
+        first = before[-1].exchange if before else 0
+        # Words of a run that broke off do not show that it had gone on past what is missing.
+        on = [t.exchange for t in after if isinstance(t, ActionTurn) or t.exchange not in broken]
+        end = on[0] if on else len(self.conversation.queries)
+        return any(first <= exchange < end for exchange in broken)
 
     def _covers(self, turn: ActionTurn) -> bool:
         """Whether the reference speaks about this call."""
@@ -285,7 +301,9 @@ class _Run:
         missing = unsaid(self.reference.required_outputs, texts)
         if not missing:
             return {}
-        whole = all(turn.text is not None and not turn.truncated for _, turn in replies)
+        whole = not self.conversation.broken_off and all(
+            turn.text is not None and not turn.truncated for _, turn in replies
+        )
         return {replies[-1][0]: missing if whole else None}
 
     def _verdict(
@@ -346,7 +364,8 @@ def _omitted(expected: ExpectedTurn | None) -> Judged:
 
 def _with_unsaid(judged: Judged, missing: tuple[str, ...] | None) -> Judged:
     if missing is None:
-        return judged if judged.findings else unscored("content_missing")
+        kept = judged.findings or judged.why == "truncated"
+        return judged if kept else unscored("content_missing")
     findings = tuple(Finding("incomplete_response", "gold", expected=value) for value in missing)
     scores: dict[SubMetric, float] = {**judged.scores, "completeness": 0.0}
     return judged._replace(basis="gold", own=findings, scores=scores, why=None)

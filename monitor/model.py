@@ -132,6 +132,8 @@ class AgentSpan(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Whose conversation it is, redacted. Tells equal words apart; never a label."""
     service: str | None = None
     """The process's `service.name`, behind its namespace and a slash where it has one."""
+    cut_short: bool = False
+    """The model stopped before its reply was whole, by its own account: a limit, a filter."""
 
 
 class ActionTurn(msgspec.Struct, frozen=True, array_like=True, tag="action", gc=False):
@@ -196,6 +198,8 @@ class Conversation(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """No conversation id was found and the trace id stands in for it."""
     usage: Usage | None = None
     """Tokens of the leaf model calls; None where no call told."""
+    broken_off: tuple[int, ...] = ()
+    """Exchanges whose run failed or never ended: what they lack may not be held against them."""
 
 
 def release_name(declared: str | None, model: str | None) -> str:

@@ -28,6 +28,7 @@ from adapters.vocabularies import identity
 from adapters.vocabularies.completing import completed, lacks_content
 from adapters.vocabularies.definitions import read_definitions
 from adapters.vocabularies.failures import is_control_flow
+from adapters.vocabularies.finishing import cut_short, tells_cut
 from adapters.vocabularies.genai import INPUT_TOKENS, OUTPUT_TOKENS
 from adapters.vocabularies.identity import (
     CONVERSATION_KEYS,
@@ -289,6 +290,7 @@ def _speaking(
         tool_definitions=_definitions(seen, told, asked),
         usage=(_usage(seen, marks) or said.usage) if kind == "model" else None,
         truncated=asked.cut or said.cut or (marks.cut and given is None and answer is None),
+        cut_short=cut_short(marks.attributes) or tells_cut(seen.output),
         vocabulary=_provenance(told, told_in is not None or told_out is not None),
     )
 

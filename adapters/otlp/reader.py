@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+import msgspec
+
 from adapters.vocabularies import content
 from adapters.vocabularies.completing import completed, lacks_content
 from adapters.vocabularies.failures import ERROR_TYPE, failure_of
 from adapters.vocabularies.failures import KEYS as FAILURE_KEYS
+from adapters.vocabularies.finishing import KEYS as FINISH_KEYS
+from adapters.vocabularies.finishing import cut_short
 from adapters.vocabularies.identity import (
     CONVERSATION_KEYS,
     RELEASE_KEYS,
@@ -56,7 +60,7 @@ class SpanReader:
         self._vocabularies = tuple(vocabularies)
         self._conversation_keys = _with_first(conversation_attribute, CONVERSATION_KEYS)
         self._release_keys = _with_first(release_attribute, RELEASE_KEYS)
-        names = {EXPECTED, RESPONSE_ID, SERVICE_NAME, *FAILURE_KEYS, *extra}
+        names = {EXPECTED, RESPONSE_ID, SERVICE_NAME, *FAILURE_KEYS, *FINISH_KEYS, *extra}
         names.update(self._conversation_keys, self._release_keys, USER_KEYS)
         for vocabulary in self._vocabularies:
             names.update(vocabulary.keys)
@@ -127,6 +131,18 @@ class SpanReader:
             user_id=user_id(attributes) or origin.user_id,
             service=origin.whole_service,
         )
+        found = self._told(attributes, events, span)
+        if (found.kind in ("model", "agent") or detail) and cut_short(attributes, events):
+            return msgspec.structs.replace(found, cut_short=True)
+        return found
+
+    def _told(
+        self,
+        attributes: Mapping[str, JsonValue],
+        events: Sequence[tuple[str, Mapping[str, JsonValue]]],
+        span: AgentSpan,
+    ) -> AgentSpan:
+        """The span as the first vocabulary that knows it, and those behind it, tell it."""
         for position, vocabulary in enumerate(self._vocabularies, 1):
             found = vocabulary.read(attributes, events, span)
             if found is not None:

@@ -53,6 +53,7 @@ def conversation_of(
         expected=_expected(ordered),
         synthetic_id=synthetic,
         usage=total_usage([trace.usage for trace in ordered]),
+        broken_off=tuple([at for at, exchange in enumerate(exchanges) if exchange.broke_off]),
     )
 
 
@@ -66,12 +67,15 @@ class _Exchange:
         self._turns: list[Turn] = []
         self._start_ns = 0
         self._end_ns = 0
+        self.broke_off = False
+        """Whether its last run did."""
 
     def add(self, part: Part) -> None:
         """Append a part; its history may complete what earlier parts left open."""
         if self._start_ns == 0 or 0 < part.start_ns < self._start_ns:
             self._start_ns = part.start_ns
         self._end_ns = max(self._end_ns, part.end_ns)
+        self.broke_off = part.broke_off
         if part.calls:
             self._add_unseen(part)
         turns = part.turns

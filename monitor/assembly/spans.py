@@ -117,6 +117,7 @@ def _with_details(span: AgentSpan | None, details: list[AgentSpan]) -> AgentSpan
         filled |= _named_by(span, ordered)
     if span.kind == "other":
         filled["kind"] = next((d.kind for d in ordered if d.kind != "other"), "other")
+    filled["cut_short"] = span.cut_short or any(detail.cut_short for detail in ordered)
     filled["truncated"] = span.truncated or any(detail.truncated for detail in ordered)
     # A detail may tell its content as messages and as a tool's run; the span knows which it was.
     if filled.get("kind", span.kind) == "tool":

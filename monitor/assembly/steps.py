@@ -57,13 +57,26 @@ class _Say:
         )
 
     def _broke_off(self) -> bool:
-        """Whether the model's stream did, and nobody above repeats its words as the reply."""
-        return _unfinished(self.spans[0]) and not any(
-            span.messages_out and not _unfinished(span) for span in self.spans[1:]
-        )
+        """Whether the reply may not be whole.
+
+        So it is where the run above it failed or never ended, and where the model's call did, or
+        told that it stopped early, and nobody above who ended well tells the whole. An agent that
+        only repeats the words of a model that stopped early does not.
+        """
+        model, above = self.spans[0], self.spans[1:]
+        if any(unfinished(span) for span in above):
+            return True
+        if not unfinished(model) and not model.cut_short:
+            return any(span.cut_short for span in above)
+        words = (reply_of(model.messages_out) or "").strip()
+        told = [reply_of(span.messages_out) for span in above]
+        if model.cut_short:
+            return not any(text and text.strip() != words for text in told)
+        return not any(text is not None for text in told)
 
 
-def _unfinished(span: AgentSpan) -> bool:
+def unfinished(span: AgentSpan) -> bool:
+    """Whether the span failed or never ended."""
     return span.error_type is not None or 0 == span.end_ns < span.start_ns
 
 
@@ -253,7 +266,9 @@ def _add_reply_of_root(
     replies = [item for item in top if isinstance(item, _Say)]
     text = reply_of(root.messages_out) if root is not None else None
     if root is not None and replies and (text is None or _same(text, replies[-1].text)):
-        if text is not None and _unfinished(replies[-1].spans[0]):
+        if text is not None and (
+            unfinished(replies[-1].spans[0]) or replies[-1].spans[0].cut_short
+        ):
             replies[-1].text = text
         replies[-1].spans.append(root)
     elif root is not None and text is not None:

@@ -14,7 +14,7 @@ from monitor.assembly.frames import Frames
 from monitor.assembly.histories import Tail, last_query, tail_of, times_asked
 from monitor.assembly.hosts import hosted
 from monitor.assembly.segments import Segment
-from monitor.assembly.steps import turns_of
+from monitor.assembly.steps import turns_of, unfinished
 from monitor.assembly.tree import Node, Tree
 from monitor.model import (
     AgentSpan,
@@ -46,6 +46,8 @@ class Part(msgspec.Struct, frozen=True, array_like=True):
     """Results since the last reply that the first call's history tells."""
     start_ns: int
     end_ns: int
+    broke_off: bool = False
+    """The run failed or never ended, so that what it lacks may just not have come."""
 
 
 class TraceTurns(msgspec.Struct, frozen=True, array_like=True):
@@ -172,7 +174,16 @@ def _part(conversation_id: str, unit: _Unit, before: Part | None) -> Part:
         results=tail.results,
         start_ns=unit.start_ns,
         end_ns=unit.end_ns,
+        broke_off=_broke_off(unit),
     )
+
+
+def _broke_off(unit: _Unit) -> bool:
+    """By the agent's own span; without one, by the last call of the bare client."""
+    if unit.root is not None:
+        return unfinished(unit.root)
+    outermost = [event.span for event in unit.events if event.depth == 0]
+    return bool(outermost) and outermost[-1].kind == "model" and unfinished(outermost[-1])
 
 
 class _Call(NamedTuple):
