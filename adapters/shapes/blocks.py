@@ -17,8 +17,6 @@ ROLES: Final[dict[str, str]] = {
     "chatbot": "assistant",
 }
 """How providers call the roles that the monitor calls otherwise."""
-PLAIN_ROLES: Final = ("user", "assistant", "system", "developer")
-"""The roles whose messages may be nothing but a text."""
 
 
 class Blocks(NamedTuple):

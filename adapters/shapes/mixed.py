@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from adapters.shapes import aisdk, langchain, openai, responses
+from adapters.shapes import aisdk, langchain, openai, plain, responses
 from adapters.shapes.blocks import (
-    PLAIN_ROLES,
     Blocks,
     add_blocks,
     add_text,
@@ -56,10 +55,9 @@ def read_message(item: JsonValue, default_role: str) -> Message | None:
     """One message; None for what does not look like one."""
     if isinstance(item, str):
         return Message(default_role, item)
-    if type(item) is dict and len(item) == 2 and item.get("role") in PLAIN_ROLES:
-        given = item.get("content")
-        if type(given) is str:
-            return Message(item["role"], given)
+    plainly = plain.read_plain(item) if type(item) is dict else None
+    if plainly is not None:
+        return plainly
     fields = langchain.fields_of(item)
     if fields is None or not any(key in fields for key in _MESSAGE_KEYS):
         return None

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from adapters.shapes import content, mixed, payload
-from adapters.shapes.blocks import PLAIN_ROLES
+from adapters.shapes import content, mixed, payload, plain
 from adapters.shapes.remembered import Remembered
 from adapters.vocabularies.definitions import read_function
 from adapters.vocabularies.message_events import Content
@@ -87,9 +86,16 @@ def _completion(item: JsonValue) -> Message | None:
 def _message(item: Mapping[str, Any], role: str) -> Message | None:
     """None where the content was left out, so that only the role or a finish reason is there."""
     given, own = item.get("content"), item.get("role")
-    if len(item) == 2 and own in PLAIN_ROLES and type(given) is str and given[:1] != "[":
-        return Message(own, given)
-    calls = row(item.get("tool_calls")).items
+    calls = row(item["tool_calls"]).items if "tool_calls" in item else []
+    if type(given) is str and given[:1] != "[":
+        if len(item) == 2 and own in plain.ROLES:
+            return Message(own, given)
+        if len(item) == 3 and own == "tool" and item.get("tool_call_id"):
+            return plain.answering(given, item["tool_call_id"])
+    elif given is None and calls and own == "assistant" and len(item) == 2:
+        told = plain.calling(own, None, calls)
+        if told is not None:
+            return told
     if given is None and not calls:
         return None
     return mixed.read_message(

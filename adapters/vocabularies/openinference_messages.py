@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from adapters.shapes import content
-from adapters.shapes.blocks import PLAIN_ROLES, answer_of, role_of
+from adapters.shapes import content, plain
+from adapters.shapes.blocks import answer_of, role_of
 from adapters.shapes.parts import Parts
 from adapters.shapes.remembered import Remembered
 from adapters.vocabularies.definitions import read_schemas
@@ -117,7 +117,7 @@ _READERS: Final[dict[str, tuple[Callable[[JsonValue], Message | None], Remembere
 
 def _message(fields: Mapping[str, Any], default_role: str) -> Message | None:
     given, said = fields.get("role"), fields.get("content")
-    if len(fields) == 2 and given in PLAIN_ROLES and type(said) is str and said != HIDDEN:
+    if len(fields) == 2 and given in plain.ROLES and type(said) is str and said != HIDDEN:
         return Message(given, said)
     own = given.lower() if isinstance(given, str) else ""
     role = _ROLES.get(own) or role_of(given, default_role)
@@ -153,6 +153,8 @@ def _text(value: JsonValue) -> str | None:
 
 
 def _calls(fields: Mapping[str, Any]) -> list[ToolCall]:
+    if "tool_calls" not in fields and "function_call_name" not in fields:
+        return []
     found = Parts()
     for item in row(fields.get("tool_calls")).items:
         _add_call(found, item)
@@ -171,6 +173,8 @@ def _add_call(parts: Parts, item: JsonValue) -> None:
 
 def _add_contents(parts: Parts, fields: Mapping[str, Any], *, texts: bool = True) -> None:
     """The blocks of a message. A call in a block may repeat one beside the blocks."""
+    if "contents" not in fields:
+        return
     beside = {call.call_id for call in parts.calls}
     for item in row(fields.get("contents")).items:
         if not isinstance(item, dict):
