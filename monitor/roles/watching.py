@@ -21,9 +21,12 @@ _REASON_NO = {reason: number for number, reason in enumerate(ROOT_REASONS)}
 class Watching:
     """The detectors as the engine knows them. The writer's thread calls all but `shown`."""
 
-    def __init__(self, build: Callable[[Mapping[str, bytes]], Watch]) -> None:
-        """`build` continues from what was kept."""
+    def __init__(
+        self, build: Callable[[Mapping[str, bytes]], Watch], strata_version: str = ""
+    ) -> None:
+        """`build` continues from what was kept; strata of other versions are never compared."""
         self._build = build
+        self._strata_version = strata_version
         self._watch = build({})
         self.shown = Shown()
         """As of the last commit; replaced as a whole, so any thread may read it."""
@@ -38,7 +41,7 @@ class Watching:
         for each in folded:
             if each.first:
                 if each.release != OTHER:
-                    self._watch.observe(closed_of(each))
+                    self._watch.observe(closed_of(each, self._strata_version))
             elif each.was != each.now:
                 self._watch.revise(revised_of(each))
         return self._watch.changes()
@@ -60,13 +63,13 @@ class Watching:
         return self._watch.changes()
 
 
-def closed_of(folded: Folded) -> Closed:
+def closed_of(folded: Folded, strata_version: str = "") -> Closed:
     """What the detectors take from a conversation that just closed."""
     report, place, now = folded.report, folded.now_at, folded.now
     roots, at_risk, reasons = _early(report)
     return Closed(
         release=folded.release,
-        evaluator=report.evaluator,
+        evaluator=f"{report.evaluator} {strata_version}",
         chain=place.chain,
         intent=place.intent,
         roots=now.roots,

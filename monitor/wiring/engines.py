@@ -22,12 +22,9 @@ from monitor.ledger.state import StateStore
 from monitor.ledger.totals import Ledger, LedgerLimits
 from monitor.pipeline import Pipeline, PipelineLimits
 from monitor.ports import Redaction, Sink
-from monitor.releases.betting import drift_threshold
-from monitor.releases.pairs import Rules
-from monitor.releases.watch import Watch
 from monitor.roles.engine import Engine, Stores
 from monitor.roles.label_reader import LabelReader
-from monitor.roles.watching import Watching
+from monitor.wiring.comparing import intents_of, watching_of, with_intents
 from monitor.wiring.labels import label_desk, labels_are_read
 
 Counts = Callable[[], Mapping[str, int]]
@@ -68,10 +65,12 @@ def engine(
         receiving = [*receiving, label_sink]
     stores = _stores(settings, database, receiving)
     limits = pipeline_limits(settings)
-    watching = watching_of(settings)
+    intents = intents_of(settings, chosen.encoder)
+    watching = watching_of(settings, intents)
+    evaluate = with_intents(chosen.evaluator.evaluate, intents)
     running = Engine(
         stores,
-        lambda state: Pipeline(chosen.evaluator.evaluate, state, limits),
+        lambda state: Pipeline(evaluate, state, limits),
         receiving,
         watching,
     )
@@ -119,19 +118,6 @@ def _stores(settings: Settings, database: Database, receiving: Sequence[Sink]) -
 def _ledger_limits(settings: Settings) -> LedgerLimits:
     late = settings.conversation.late_s
     return LedgerLimits(releases=settings.limits.releases, retain_s=late + settings.ledger.retain_s)
-
-
-def watching_of(settings: Settings) -> Watching:
-    """The detectors of regressions, under the rules that the settings give."""
-    given = settings.releases
-    rules = Rules(
-        swap_conversations=given.swap_conversations,
-        baseline_conversations=given.baseline_conversations,
-        tolerance=given.tolerance,
-        page_evidence=given.page_evidence,
-        drift_evidence=drift_threshold(given.monthly_conversations, given.monthly_drift_alarms),
-    )
-    return Watching(lambda kept: Watch(rules, kept))
 
 
 def pipeline_limits(settings: Settings) -> PipelineLimits:

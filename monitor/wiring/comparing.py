@@ -1,0 +1,51 @@
+"""What compares releases: the detectors' rules, and which requests are alike."""
+
+from __future__ import annotations
+
+import msgspec
+
+from monitor.config import Settings
+from monitor.model import Conversation
+from monitor.pipeline import Evaluate
+from monitor.ports import Encoder
+from monitor.releases.betting import drift_threshold
+from monitor.releases.intents import PHRASES, Intents
+from monitor.releases.pairs import Rules
+from monitor.releases.watch import Watch
+from monitor.roles.watching import Watching
+from monitor.verdict import Report
+
+
+def watching_of(settings: Settings, intents: Intents | None) -> Watching:
+    """The detectors of regressions, under the rules that the settings give."""
+    given = settings.releases
+    rules = Rules(
+        swap_conversations=given.swap_conversations,
+        baseline_conversations=given.baseline_conversations,
+        tolerance=given.tolerance,
+        page_evidence=given.page_evidence,
+        drift_evidence=drift_threshold(given.monthly_conversations, given.monthly_drift_alarms),
+    )
+    return Watching(lambda kept: Watch(rules, kept), intents.version if intents else "")
+
+
+def intents_of(settings: Settings, encoder: Encoder | None) -> Intents | None:
+    """The clusters of requests; None where none are wanted, or nothing gives vectors."""
+    phrases = settings.releases.intents
+    if encoder is None or phrases == ():
+        return None
+    return Intents(encoder, PHRASES if phrases is None else phrases)
+
+
+def with_intents(evaluate: Evaluate, intents: Intents | None) -> Evaluate:
+    """The same evaluation, whose final reports tell the kind of request too."""
+    if intents is None:
+        return evaluate
+
+    def evaluated(conversation: Conversation, *, closed: bool, revision: int) -> Report:
+        report = evaluate(conversation, closed=closed, revision=revision)
+        if not closed:
+            return report
+        return msgspec.structs.replace(report, intent=intents.of(conversation.queries))
+
+    return evaluated
