@@ -3,47 +3,91 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
+from itertools import islice
 from typing import Final, NamedTuple
 
+from monitor.model import PLACEHOLDER
+
+WORDS_COUNTED: Final = 20
 _FENCE: Final = "```"
-_ASSUMES: Final = re.compile(
-    r"\b(?:assum(?:e[sd]?|ing|ptions?)|hypothetical(?:ly)?|placeholders?|mock|simulat(?:e[sd]?|ing)"
-    r"|simulation|for (?:demonstration|illustration)|(?:example|sample|dummy) (?:data|values?)"
-    r"|general(?:ly)? (?:knowledge|speaking))\b",
-    re.IGNORECASE,
+
+
+class _Phrase(NamedTuple):
+    """Words to look for, in lower case; `cues` are quick to find, and one is in every match."""
+
+    cues: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+    def is_in(self, lowered: str) -> bool:
+        """Whether the text says so."""
+        cued = any(cue in lowered for cue in self.cues)
+        return cued and self.pattern.search(lowered) is not None
+
+
+_ASSUMES: Final = _Phrase(
+    (
+        "assum",
+        "hypothetical",
+        "placeholder",
+        "mock",
+        "simulat",
+        "stration",
+        "data",
+        "value",
+        "gene",
+    ),
+    re.compile(
+        r"\b(?:assum(?:e[sd]?|ing|ptions?)|hypothetical(?:ly)?|placeholders?|mock"
+        r"|simulat(?:e[sd]?|ing|ion)|for (?:demonstration|illustration)"
+        r"|(?:example|sample|dummy) (?:data|values?)|general(?:ly)? (?:knowledge|speaking))\b"
+    ),
 )
-_MADE_UP: Final = re.compile(
-    r"\b(?:(?:mock|simulated|placeholder|dummy|hypothetical|fabricated|fictitious|made-up)"
-    r" (?:data|dataset|values?|numbers?|figures?|results?|ids?)"
-    r"|simulate the (?:data|values?|numbers?|results?))\b",
-    re.IGNORECASE,
+_MADE_UP: Final = _Phrase(
+    ("mock", "simulate", "placeholder", "dummy", "hypothetical", "fabricated", "ficti", "made-up"),
+    re.compile(
+        r"\b(?:(?:mock|simulated|placeholder|dummy|hypothetical|fabricated|fictitious|made-up)"
+        r" (?:data|dataset|values?|numbers?|figures?|results?|ids?)"
+        r"|simulate the (?:data|values?|numbers?|results?))\b"
+    ),
 )
-_CRASHES: Final = re.compile(
-    r"^[ \t]*(?:Traceback \(most recent call last\):|Unhandled exception\b|panic: )",
-    re.IGNORECASE | re.MULTILINE,
+_LIMIT: Final = _Phrase(
+    ("reached", "exceeded", "exhausted"),
+    re.compile(
+        r"\bmax(?:imum)?[ _](?:number of )?(?:rounds?|turns?|steps?|iterations?|messages?)\b"
+        r"[^.\n]{0,30}(?:reached|exceeded)"
+        r"|\b(?:step|round|turn|iteration|recursion|time|token) (?:limit|budget)\b"
+        r"[^.\n]{0,30}(?:reached|exceeded|exhausted)"
+    ),
 )
-_LIMIT: Final = re.compile(
-    r"\bmax(?:imum)?[ _](?:number of )?(?:rounds?|turns?|steps?|iterations?|messages?)\b"
-    r"[^.\n]{0,30}(?:reached|exceeded)"
-    r"|\b(?:step|round|turn|iteration|recursion|time|token) (?:limit|budget)\b"
-    r"[^.\n]{0,30}(?:reached|exceeded|exhausted)",
-    re.IGNORECASE,
+_GIVES_UP: Final = _Phrase(
+    ("cannot", "can't", "could not", "couldn't", "able to", "failed to"),
+    re.compile(
+        r"\b(?:cannot|can't|could not|couldn't|unable to|not able to|failed to)"
+        r" (?:complete|finish|answer|solve|determine|fulfil+|retrieve|access|proceed)\b"
+        r"|\bcould not be (?:determined|found|completed|verified|retrieved)\b"
+    ),
 )
-_GIVES_UP: Final = re.compile(
-    r"\b(?:cannot|can't|could not|couldn't|unable to|not able to|failed to)"
-    r" (?:complete|finish|answer|solve|determine|fulfil+|retrieve|access|proceed)\b"
-    r"|\bcould not be (?:determined|found|completed|verified|retrieved)\b",
-    re.IGNORECASE,
+_PROMISES: Final = _Phrase(
+    ("i will", "i'll", "hold on", "stand", "be back"),
+    re.compile(
+        r"\bi(?: wi|')ll (?:now |then )?"
+        r"(?:review|visit|watch|access|check|perform|gather|report|search)\b"
+        r"|\b(?:hold on|stand ?by|will be back)\b"
+    ),
 )
-_PROMISES: Final = re.compile(
-    r"\b(?:i will (?:now |then )?(?:review|visit|watch|access|check|perform|gather|report|search)"
-    r"|i'll (?:now |then )?(?:review|visit|watch|access|check|perform|gather|report|search)"
-    r"|hold on|stand ?by|will be back)\b",
-    re.IGNORECASE,
+_CRASHES: Final = _Phrase(
+    ("traceback", "unhandled", "panic"),
+    re.compile(
+        r"^[ \t]*(?:traceback \(most recent call last\):|unhandled exception\b|panic: )",
+        re.MULTILINE,
+    ),
 )
-_CLOSES: Final = re.compile(r"\bTERMINATE\b|\bFINAL ANSWER\b|\brequest satisfied\b", re.IGNORECASE)
-_DECLARES: Final = re.compile(r"\W*(?:the )?(?:request|task) (?:is )?(?:satisfied|complete)", re.I)
+_CLOSES: Final = _Phrase(
+    ("terminate", "final answer", "request satisfied"),
+    re.compile(r"\b(?:terminate|final answer|request satisfied)\b"),
+)
+_DECLARES: Final = re.compile(r"\W{0,9}(?:the )?(?:request|task) (?:is )?(?:satisfied|complete)")
 _WORD: Final = re.compile(r"\w+")
 _NUMBER: Final = re.compile(r"\d[\d,.]*\d")
 _NAME: Final = re.compile(r"(?<=[a-z,(] )[A-Z][a-z]+(?: [A-Z][a-z]+)+")
@@ -70,6 +114,7 @@ class Saying(NamedTuple):
     """One message, read once."""
 
     words: int
+    """No more than WORDS_COUNTED are counted."""
     has_code: bool
     assumes: bool
     """It says that something is assumed, simulated or made up, outside of its code."""
@@ -101,19 +146,20 @@ class Ledger(NamedTuple):
 
 def saying(text: str) -> Saying:
     """What the text says. Linear in its length."""
-    prose = "".join(text.split(_FENCE)[::2])
-    words = sum(1 for _ in _WORD.finditer(text))
+    lowered = text.lower().replace("\u2019", "'")
+    prose = "".join(lowered.split(_FENCE)[::2])
+    words = sum(1 for _ in islice(_WORD.finditer(text), WORDS_COUNTED))
     return Saying(
         words=words,
         has_code=_FENCE in text,
-        assumes=_ASSUMES.search(prose) is not None,
-        makes_up=_MADE_UP.search(text) is not None,
-        crashes=_CRASHES.search(prose) is not None,
-        meets_limit=_LIMIT.search(text) is not None,
-        gives_up=_GIVES_UP.search(prose) is not None,
-        promises=_PROMISES.search(prose) is not None,
-        closes=words <= _CLOSING_WORDS or _CLOSES.search(text) is not None,
-        declares=_DECLARES.match(text) is not None,
+        assumes=_ASSUMES.is_in(prose),
+        makes_up=_MADE_UP.is_in(lowered),
+        crashes=_CRASHES.is_in(prose),
+        meets_limit=_LIMIT.is_in(lowered),
+        gives_up=_GIVES_UP.is_in(prose),
+        promises=_PROMISES.is_in(prose),
+        closes=words <= _CLOSING_WORDS or _CLOSES.is_in(lowered),
+        declares=_DECLARES.match(lowered) is not None,
         cites="http://" in text or "https://" in text,
     )
 
@@ -138,15 +184,15 @@ def ledger(text: str) -> Ledger | None:
 
 def specifics(text: str) -> set[str]:
     """The numbers of two digits and more, and the names, that the prose of a text states."""
-    prose = "".join(text.split(_FENCE)[::2])
-    numbers = {number.replace(",", "").rstrip(".") for number in _NUMBER.findall(prose)}
-    return numbers | {name.casefold() for name in _NAME.findall(prose)}
+    return set(vocabulary("".join(text.split(_FENCE)[::2])))
 
 
-def vocabulary(text: str) -> Iterable[str]:
+def vocabulary(text: str) -> Iterator[str]:
     """All that a text gives to later ones to take up: its specifics, code included."""
-    yield from (number.replace(",", "").rstrip(".") for number in _NUMBER.findall(text))
-    yield from (name.casefold() for name in _NAME.findall(text))
+    bare = PLACEHOLDER.sub(" ", text)
+    yield from PLACEHOLDER.findall(text)
+    yield from (number.replace(",", "").rstrip(".") for number in _NUMBER.findall(bare))
+    yield from (name.casefold() for name in _NAME.findall(bare))
 
 
 def is_nothing(result: str) -> bool:
