@@ -10,6 +10,7 @@ from monitor.attribution import Attribution, Blame
 from monitor.model import ActionTurn, Conversation, ResponseTurn, Turn, omitted_turn_id
 from monitor.ports import Comparator, ReferenceSource
 from monitor.references.contracts import ToolContracts
+from monitor.scoring.absence import may_not_have_come
 from monitor.scoring.actions import ActionJudge
 from monitor.scoring.alignment import align
 from monitor.scoring.composition import CompositionRule, UnweightedMean
@@ -197,7 +198,7 @@ class _Run:
             turn = None if slot.turn is None else self.conversation.turns[slot.turn]
             exchange = self._exchange(slots, position, exchange)
             judged = self._judged(slot, turn)
-            if turn is None and self._may_not_have_come(slots, position):
+            if turn is None and may_not_have_come(self.conversation, slots, position):
                 judged = unscored("truncated")
             if position in unsaid_at:
                 judged = _with_unsaid(judged, unsaid_at[position])
@@ -222,20 +223,6 @@ class _Run:
                 return last
             at = next((slot for slot in slots[position:] if slot.turn is not None), at)
         return last if at.turn is None else self.conversation.turns[at.turn].exchange
-
-    def _may_not_have_come(self, slots: Sequence[Slot], position: int) -> bool:
-        """Whether a run broke off between the turns around an omitted one."""
-        broken = self.conversation.broken_off
-        if not broken:
-            return False
-        turns = self.conversation.turns
-        before = [turns[slot.turn] for slot in slots[:position] if slot.turn is not None]
-        after = [turns[slot.turn] for slot in slots[position:] if slot.turn is not None]
-        first = before[-1].exchange if before else 0
-        # Words of a run that broke off do not show that it had gone on past what is missing.
-        on = [t.exchange for t in after if isinstance(t, ActionTurn) or t.exchange not in broken]
-        end = on[0] if on else len(self.conversation.queries)
-        return any(first <= exchange < end for exchange in broken)
 
     def _covers(self, turn: ActionTurn) -> bool:
         """Whether the reference speaks about this call."""

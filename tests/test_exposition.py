@@ -412,16 +412,3 @@ def test_promtool_finds_nothing_to_say() -> None:
     )
 
     assert (checked.returncode, checked.stdout, checked.stderr) == (0, b"", b"")
-
-
-def test_a_polled_source_shows_whether_it_can_be_read_and_redactions_their_kind() -> None:
-    totals, _ = shop()
-    live = Live(
-        source_faults={"langfuse/poll": "answered 401", "langfuse/blob": None},
-        counts={"redacted:email": 3},
-    )
-    found = samples(Collector(lambda: totals, lambda: live).render("")[0].decode())
-    assert found[key("source_up", source="langfuse/poll")] == 0
-    assert found[key("source_up", source="langfuse/blob")] == 1
-    assert found[key("redactions_total", kind="email")] == 3
-    assert found[key("redactions_total", kind="card")] == 0

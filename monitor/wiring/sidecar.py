@@ -45,11 +45,7 @@ def service(settings: Settings) -> Service:
     embedded = Embedded(
         parts.engine,
         receivers,
-        EmbeddedLimits(
-            in_flight_bytes=settings.limits.in_flight_bytes,
-            spool_bytes=settings.limits.spool_bytes,
-            commit_interval_s=settings.ledger.commit_interval_s,
-        ),
+        _limits(settings),
         parts.stores.spool.bytes,
         lag.observe,
         health,
@@ -70,6 +66,14 @@ def service(settings: Settings) -> Service:
         ).routes(),
     )
     return Service(embedded, pages, parts.close, beside)
+
+
+def _limits(settings: Settings) -> EmbeddedLimits:
+    return EmbeddedLimits(
+        in_flight_bytes=settings.limits.in_flight_bytes,
+        spool_bytes=settings.limits.spool_bytes,
+        commit_interval_s=settings.ledger.commit_interval_s,
+    )
 
 
 def _redactions(redaction: Redaction | None) -> dict[str, int]:
