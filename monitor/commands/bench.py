@@ -1,4 +1,4 @@
-"""`agent-monitor bench`: what a span costs."""
+"""`agent-monitor bench`: what the monitor costs on this machine."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from monitor import chosen, wiring
 from monitor.commands.options import (
@@ -16,15 +18,32 @@ from monitor.commands.options import (
     command,
 )
 from monitor.config import Settings
-from monitor.roles import bench
+from monitor.roles import bench, bench_conventions
+from monitor.wiring.bench_scoring import scoring_figures
 
 
 def add(commands: Commands) -> None:
     """Declare the command, its options and what runs it."""
-    parser = command(commands, "bench", "Measure what a span costs, from the wire to the ledger.")
+    parser = command(commands, "bench", "Measure what the monitor costs on this machine.")
+    parser.add_argument(
+        "part",
+        nargs="?",
+        choices=PARTS,
+        default="ingest",
+        help="ingest: a span from the wire to the ledger (the default); scoring: turns a second",
+    )
     parser.add_argument("--json", action="store_true", help="one line of JSON")
     parser.add_argument("--quick", action="store_true", help="fewer spans, no memory figure")
     parser.add_argument("--folder", type=Path, help="where the benchmark's ledger is written")
+    parser.add_argument(
+        "--set", type=Path, metavar="DIR", help="scoring: a labelled set instead of the demo's shop"
+    )
+    parser.add_argument(
+        "--peers",
+        type=Path,
+        metavar="FOLDER",
+        help="scoring: other libraries beside it; their scripts are in tests/peers",
+    )
     parser.add_argument("--memory-only", action="store_true", help=argparse.SUPPRESS)
     parser.set_defaults(run=_run)
 
@@ -33,6 +52,16 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.memory_only:
         print(json.dumps(_bench_memory()))
         return DONE
+    figures = PARTS[arguments.part](arguments)
+    print(json.dumps(figures) if arguments.json else json.dumps(figures, indent=2))
+    return DONE
+
+
+def _scoring(arguments: argparse.Namespace) -> dict[str, Any]:
+    return scoring_figures(arguments.set, arguments.peers, quick=arguments.quick, tell=_tell)
+
+
+def _ingest(arguments: argparse.Namespace) -> dict[str, Any]:
     conversations, rounds = (20, 3) if arguments.quick else (200, 5)
     settings = Settings()
     redaction = chosen.shown_redaction(settings)
@@ -44,12 +73,18 @@ def _run(arguments: argparse.Namespace) -> int:
             Path(name),
             conversations,
             rounds,
-            lambda text: print(text, file=sys.stderr),
+            _tell,
         )
+    rates = bench_conventions.rates(wiring.trace_decoder(settings), 10, rounds, _tell)
+    print(*bench_conventions.table(rates), sep="\n", file=sys.stderr)
+    figures["conventions"] = rates
     if not arguments.quick:
         figures["memory"] = _in_own_process()
-    print(json.dumps(figures) if arguments.json else json.dumps(figures, indent=2))
-    return DONE
+    return figures
+
+
+def _tell(text: str) -> None:
+    print(text, file=sys.stderr)
 
 
 def _bench_memory() -> dict[str, object]:
@@ -65,3 +100,14 @@ def _in_own_process() -> dict[str, object]:
     done = subprocess.run(words, capture_output=True, check=True, text=True)  # noqa: S603  ourselves
     figures: dict[str, object] = json.loads(done.stdout)
     return figures
+
+
+def _tell(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+PARTS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
+    "ingest": _ingest,
+    "scoring": _scoring,
+}
+"""What can be measured, each alone."""

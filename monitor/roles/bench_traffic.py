@@ -10,7 +10,7 @@ from hashlib import blake2b
 from typing import Any
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 SPAN_BYTES = 4096
@@ -28,12 +28,13 @@ Given = Callable[[str], list[Any]]
 """From filling text to the messages that a model call was given."""
 
 
-def _prose(rng: random.Random, size: int) -> str:
+def prose(rng: random.Random, size: int) -> str:
+    """Words of a shop, `size` characters in all."""
     text = " ".join(rng.choices(WORDS, k=size // 6 + 1))
     return text[:size]
 
 
-INSTRUCTIONS = _prose(random.Random(1), INSTRUCTIONS_BYTES)  # noqa: S311  no secret
+INSTRUCTIONS = prose(random.Random(1), INSTRUCTIONS_BYTES)  # noqa: S311  no secret
 
 
 def payloads(conversations: int, spans_per_payload: int, seed: int = 7) -> list[bytes]:
@@ -59,7 +60,7 @@ def small_conversation(number: int, turns: int, text_bytes: int) -> bytes:
     for turn in range(turns):
         at = START_NS + turn * 60 * SECOND_NS
         trace = blake2b(f"small/{number}/{turn}".encode(), digest_size=16).digest()
-        user, reply = (_prose(rng, text_bytes // 2) for _ in range(2))
+        user, reply = (prose(rng, text_bytes // 2) for _ in range(2))
         chat = _messages([_said("user", user)], _said("assistant", reply))
         conversation = f"small-{number}"
         spans.append(_span(trace, 1, 9, conversation, "chat", chat, at))
@@ -131,7 +132,7 @@ def _turn(rng: random.Random, conversation: str, turn: int) -> Iterator[Span]:
     call = {"type": "tool_call", "id": "call_1", "name": "get_order"}
     asked = {"role": "assistant", "parts": [{**call, "arguments": {"order_id": order}}]}
     found = {"order_id": order, "status": "packed", "total": 42.5}
-    reply = _said("assistant", f"Your order {order} is packed. {_prose(rng, 400)}")
+    reply = _said("assistant", f"Your order {order} is packed. {prose(rng, 400)}")
 
     def user(text: str) -> list[Any]:
         return [_said("user", f"Where is order {order}? {text}")]
@@ -161,7 +162,7 @@ def _turn(rng: random.Random, conversation: str, turn: int) -> Iterator[Span]:
 
 def _filled(build: Callable[[str], Span], rng: random.Random) -> Span:
     """The span with so much text that it has 4 KB."""
-    return build(_prose(rng, max(0, SPAN_BYTES - build("").ByteSize())))
+    return build(prose(rng, max(0, SPAN_BYTES - build("").ByteSize())))
 
 
 def _tool_span(
@@ -227,23 +228,30 @@ def _span(
         kind=Span.SPAN_KIND_INTERNAL,
         start_time_unix_nano=at,
         end_time_unix_nano=at + length,
-        attributes=[_key_value(k, v) for k, v in (common | attributes).items()],
+        attributes=[key_value(k, v) for k, v in (common | attributes).items()],
     )
 
 
-def _key_value(key: str, value: Any) -> KeyValue:
+def key_value(key: str, value: Any) -> KeyValue:
+    """An attribute."""
+    return KeyValue(key=key, value=_any_value(value))
+
+
+def _any_value(value: Any) -> AnyValue:
     if isinstance(value, int):
-        return KeyValue(key=key, value=AnyValue(int_value=value))
+        return AnyValue(int_value=value)
     if isinstance(value, float):
-        return KeyValue(key=key, value=AnyValue(double_value=value))
-    return KeyValue(key=key, value=AnyValue(string_value=value))
+        return AnyValue(double_value=value)
+    if isinstance(value, list):
+        return AnyValue(array_value=ArrayValue(values=[_any_value(item) for item in value]))
+    return AnyValue(string_value=value)
 
 
 def _body(spans: list[Span]) -> bytes:
     request = ExportTraceServiceRequest()
     group = request.resource_spans.add()
-    group.resource.attributes.append(_key_value("service.name", "bench-agent"))
-    group.resource.attributes.append(_key_value("service.version", "1.0.0"))
+    group.resource.attributes.append(key_value("service.name", "bench-agent"))
+    group.resource.attributes.append(key_value("service.version", "1.0.0"))
     scope = group.scope_spans.add()
     scope.scope.name = "bench"
     scope.spans.extend(spans)
