@@ -21,7 +21,7 @@ from monitor.references.contracts import ToolContracts
 from monitor.verdict import ExpectedAction, ExpectedResponse, Reference
 
 CACHE_BYTES = 4_000
-NAMES = ["c1", "c2", "c3", "c4", "u", "y1", "y6", "z1", "z2", "z3"]
+NAMES = ["c1", "c2", "c3", "c4", "u", "v1", "v2", "v4", "y1", "y4", "y6", "z1", "z2", "z3"]
 REFERENCE = Reference(
     "c1",
     "conversation_id",
@@ -78,9 +78,30 @@ def unnamed_traffic() -> list[AgentSpan]:
         "z2": (greeted[:1], greeted[1:]),
         "z3": ([*greeted, user("Open?")], [said("Yes.")]),
     }
-    spans: list[AgentSpan] = []
+    spans = users_traffic()
     for number, (trace_id, (before, out)) in enumerate(calls.items()):
         spans += Trace(trace_id, None, 200 + 3 * number).model("m", before, out, None).spans
+    return spans
+
+
+def users_traffic() -> list[AgentSpan]:
+    """Two users with equal words: replies made anew, one kept in other words, one edited."""
+    asks = [user("Which of your shops are open today?"), said("All of them.")]
+    again = [*asks, user("Until when?")]
+    kept = [*again, said("Until 6."), user("Thanks!")]
+    calls = [
+        ("v1", "v", asks[:1], asks[1]),
+        ("v2", "w", asks[:1], asks[1]),
+        ("v3", "v", again, said("Until six.")),
+        ("v4", "w", again, said("Until six.")),
+        ("v5", "w", again, said("Until 6.")),
+        ("v6", "v", kept, said("Welcome.")),
+        ("v7", "w", kept, said("Welcome.")),
+    ]
+    spans: list[AgentSpan] = []
+    for number, (trace_id, who, before, out) in enumerate(calls):
+        trace = Trace(trace_id, None, 300 + 3 * number)
+        spans += trace.model("m", before, [out], None, user_id=who).spans
     return spans
 
 

@@ -141,7 +141,9 @@ class Identities:
         moves = self._moves(other for other in changed if other is not stitch)
         record.own = stitched.conversation_id
         _note(record, stitch)
-        counts["stitched"] += not closed.again and stitch.root != trace_id
+        if not closed.again:
+            counts["stitched"] += stitch.root != trace_id
+            counts["branched"] += stitch.parent is not None and stitch.root == trace_id
         counts["stitched_anew"] += len(moves)
         while len(self._stitches) > self._limits.stitched_traces:
             self.let_go(self._stitches.oldest())
@@ -166,14 +168,16 @@ class Identities:
         for trace_id in self._shelf.placements():
             record = self._shelf.placement(trace_id)
             if record is not None and record.footprint is not None:
-                found.append(Stitch(trace_id, record.footprint, record.parent, record.root))
+                place = (record.parent, record.root, record.tree)
+                found.append(Stitch(trace_id, record.footprint, *place))
         for stitch in sorted(found, key=lambda stitch: stitch.order):
             self._stitches.restore(stitch)
         self._stitches.link()
 
 
 def _note(record: PlacedRecord, stitch: Stitch) -> None:
-    record.footprint, record.parent, record.root = stitch.footprint, stitch.parent, stitch.root
+    record.footprint, record.parent = stitch.footprint, stitch.parent
+    record.root, record.tree = stitch.root, stitch.tree
     record.names.pop(record.own, None)
     if record.own != stitch.root:
         record.names[record.own] = stitch.root

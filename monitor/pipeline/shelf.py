@@ -84,6 +84,8 @@ class PlacedRecord(msgspec.Struct, array_like=True):
     """Of that part; None once nothing can continue it."""
     parent: str | None = None
     root: str = ""
+    tree: str = ""
+    """The trace that all began with, branches and all; empty where it is the root."""
 
 
 class Shelf:

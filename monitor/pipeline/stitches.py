@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from monitor.assembly.stitching import Footprint
 
@@ -14,6 +14,7 @@ COMMON: Final = 16
 PLACED_ANEW: Final = 500
 """As many later traces may move for one that comes late; those beyond stay where they are."""
 
+_T = TypeVar("_T", bound=tuple[Any, ...])
 _Order: TypeAlias = tuple[int, int, str]
 """Start, blocks of history, trace id."""
 
@@ -21,33 +22,68 @@ _Order: TypeAlias = tuple[int, int, str]
 class Stitch:
     """A trace in the index. Its conversation is named after the trace that `root` tells."""
 
-    __slots__ = ("children", "footprint", "order", "parent", "root", "trace_id")
+    __slots__ = (
+        *("children", "continued", "first", "footprint", "heirs", "order", "parent", "root"),
+        *("told", "trace_id", "tree"),
+    )
 
     def __init__(
-        self, trace_id: str, footprint: Footprint, parent: str | None = None, root: str = ""
+        self,
+        trace_id: str,
+        footprint: Footprint,
+        parent: str | None = None,
+        root: str = "",
+        tree: str = "",
     ) -> None:
         self.trace_id = trace_id
         self.footprint = footprint
         self.order: _Order = (footprint.start_ns, footprint.length, trace_id)
         self.parent = parent
         self.root = root or trace_id
+        self.tree = tree or self.root
+        """The trace that all began with, branches and all."""
         self.children: list[_Order] = []
+        self.heirs: list[tuple[bool, _Order]] = []
+        """Children that can be continued in their turn: the others failed, or said nothing.
+        Those that speak under the same instructions, with the same tools, stand last."""
+        self.continued: list[tuple[_Order, _Order]] = []
+        """By its own first child, each heir that has one."""
+        self.first: _Order | None = None
+        self.told: str | None = None
+        """The trunk by which the children's roots were told."""
+
+    def heir(self, child: Stitch) -> tuple[bool, _Order]:
+        """How a child stands among the heirs."""
+        return child.footprint.voice == self.footprint.voice, child.order
+
+    def trunk(self) -> str | None:
+        """The heir that stays in the conversation."""
+        if self.continued:
+            return self.continued[0][1][2]
+        return self.heirs[-1][1][2] if self.heirs else None
 
 
 class Stitches:
-    """Each trace's place depends on earlier traces only, earlier by the trace's own clock.
+    """Each trace's parent depends on earlier traces only, earlier by the trace's own clock.
 
-    So the places are the same for any order of arrival, and traces that arrive in order never
-    move. A trace continues one that offers the longest beginning of its history. Where several
-    offer it, those that were continued before step back; if those left are of several
-    conversations, the trace joins none: equal openings are no evidence. Where all were continued,
-    it is a branch (words asked anew, or a side question) of the one conversation, if it is one.
+    So the places are the same for any order of arrival, and traces that arrive in order hardly
+    move. A trace continues one that offers the longest beginning of its history: one of the same
+    user, else one whose user is not known. Where several offer it, those that were continued
+    before step back; if those left began apart, the trace joins none: equal openings are no
+    evidence.
+
+    Where one trace is continued more than once, the conversation goes on with the continuation
+    that was itself continued first; while none was, with the latest. Each other one is a branch
+    (a question put differently, a reply made anew, a side question): a conversation of its own
+    that shares the beginning. A call that failed, or whose answer is unknown, branches nothing.
     """
 
     def __init__(self) -> None:
         self._known: dict[str, Stitch] = {}
-        self._offered: dict[bytes, list[_Order]] = {}
-        self._sought: dict[bytes, list[_Order]] = {}
+        self._offered = _Table()
+        self._sought = _Table()
+        self._touched: dict[str, None] = {}
+        """Traces whose root must be told anew."""
 
     def __len__(self) -> int:
         return len(self._known)
@@ -67,7 +103,10 @@ class Stitches:
     def link(self) -> None:
         """After all were restored: tell every parent its children."""
         for stitch in self._known.values():
-            self._link(stitch, stitch.parent)
+            self._adopt(stitch)
+        for stitch in self._known.values():
+            stitch.told = stitch.trunk()
+        self._touched = {}
 
     def put(self, trace_id: str, footprint: Footprint) -> list[Stitch]:
         """Take a trace in, in place of what was known of it; it, and all placed anew for it."""
@@ -87,7 +126,7 @@ class Stitches:
         if stitch is None:
             return []
         parent = self._known.get(stitch.parent or "")
-        self.drop(trace_id)
+        self._take(stitch)
         for order in stitch.children:
             self._known[order[2]].parent = None
         later = [*self._later(stitch, stitch), *self._later(parent, stitch)]
@@ -95,36 +134,64 @@ class Stitches:
 
     def drop(self, trace_id: str) -> None:
         """Forget a trace whose conversation is over; what continued it stays where it is."""
-        stitch = self._known.pop(trace_id, None)
-        if stitch is None:
-            return
-        for keys, table in (
-            (stitch.footprint.offers, self._offered),
-            (stitch.footprint.seeks, self._sought),
-        ):
-            for key in keys:
-                _take_out(table[key], stitch.order)
-                if not table[key]:
-                    del table[key]
-        parent = self._known.get(stitch.parent or "")
-        if parent is not None:
-            _take_out(parent.children, stitch.order)
+        stitch = self._known.get(trace_id)
+        if stitch is not None:
+            self._take(stitch)
+            self._touched = {}
+
+    def _take(self, stitch: Stitch) -> None:
+        footprint = self._known.pop(stitch.trace_id).footprint
+        self._offered.take_out(_endings(footprint), footprint.user, stitch.order)
+        self._sought.take_out(footprint.seeks, footprint.user, stitch.order)
+        self._leave(stitch)
 
     def _enter(self, stitch: Stitch) -> None:
+        footprint = stitch.footprint
         self._known[stitch.trace_id] = stitch
-        for key in stitch.footprint.offers:
-            insort(self._offered.setdefault(key, []), stitch.order)
-        for key in stitch.footprint.seeks:
-            insort(self._sought.setdefault(key, []), stitch.order)
+        self._offered.put(_endings(footprint), footprint.user, stitch.order)
+        self._sought.put(footprint.seeks, footprint.user, stitch.order)
 
     def _link(self, stitch: Stitch, parent: str | None) -> None:
-        before = self._known.get(stitch.parent or "")
-        if before is not None:
-            _take_out(before.children, stitch.order)
+        self._leave(stitch)
         stitch.parent = parent
-        after = self._known.get(parent or "")
-        if after is not None:
-            insort(after.children, stitch.order)
+        self._adopt(stitch)
+
+    def _adopt(self, stitch: Stitch) -> None:
+        """Make the trace a child of its parent, if that is known."""
+        parent = self._known.get(stitch.parent or "")
+        if parent is None:
+            return
+        insort(parent.children, stitch.order)
+        if stitch.footprint.offers:
+            insort(parent.heirs, parent.heir(stitch))
+            if stitch.first is not None:
+                insort(parent.continued, (stitch.first, stitch.order))
+        self._note_first(parent)
+
+    def _leave(self, stitch: Stitch) -> None:
+        parent = self._known.get(stitch.parent or "")
+        if parent is None:
+            return
+        _take_out(parent.children, stitch.order)
+        _take_out(parent.heirs, parent.heir(stitch))
+        if stitch.first is not None:
+            _take_out(parent.continued, (stitch.first, stitch.order))
+        self._note_first(parent)
+
+    def _note_first(self, stitch: Stitch) -> None:
+        """A child came or went: tell the parent since when the trace is continued."""
+        self._touched[stitch.trace_id] = None
+        first = stitch.children[0] if stitch.children else None
+        if first == stitch.first:
+            return
+        parent = self._known.get(stitch.parent or "")
+        if parent is not None and stitch.footprint.offers:
+            if stitch.first is not None:
+                _take_out(parent.continued, (stitch.first, stitch.order))
+            if first is not None:
+                insort(parent.continued, (first, stitch.order))
+            self._touched[parent.trace_id] = None
+        stitch.first = first
 
     def _settle_after(self, changed: Iterable[Stitch]) -> list[Stitch]:
         later: list[Stitch] = []
@@ -152,52 +219,131 @@ class Stitches:
                     if len(queued) < left and other.order not in queued:
                         queued.add(other.order)
                         heapq.heappush(queue, other.order)
+        return [*moved, *self._rooted()]
+
+    def _rooted(self) -> list[Stitch]:
+        """Tell which conversation each trace is of, where that may have changed; those it has."""
+        queue = list(self._touched)
+        self._touched = {}
+        moved, left = list[Stitch](), PLACED_ANEW
+        while queue and left:
+            stitch = self._known.get(queue.pop())
+            if stitch is None:
+                continue
+            root = self._root(stitch)
+            if root != stitch.root:
+                stitch.root = root
+                moved.append(stitch)
+                left -= 1
+                queue += [order[2] for order in stitch.children]
+            elif stitch.told != stitch.trunk():
+                queue += [name for name in (stitch.told, stitch.trunk()) if name is not None]
+            stitch.told = stitch.trunk()
         return moved
+
+    def _root(self, stitch: Stitch) -> str:
+        if stitch.parent is None:
+            return stitch.trace_id
+        parent = self._known.get(stitch.parent)
+        if parent is None:
+            return stitch.root
+        if stitch.footprint.offers and parent.trunk() != stitch.trace_id:
+            return stitch.trace_id
+        return parent.root
 
     def _later(self, source: Stitch | None, stitch: Stitch) -> Iterator[Stitch]:
         """Traces after `stitch` that may continue `source`."""
-        for key in source.footprint.offers if source is not None else ():
-            orders = self._sought.get(key, ())
-            start = bisect_right(orders, stitch.order)
-            for order in orders[start : start + PLACED_ANEW]:
+        if source is None:
+            return
+        for key in _endings(source.footprint):
+            orders: list[_Order] = []
+            user = source.footprint.user
+            for group in self._sought.groups(key, (user, b"") if user else None):
+                start = bisect_right(group, stitch.order)
+                orders += group[start : start + PLACED_ANEW]
+            for order in sorted(orders)[:PLACED_ANEW]:
                 yield self._known[order[2]]
 
     def _place(self, stitch: Stitch) -> bool:
-        """Find the trace's place; whether it is another one than before."""
+        """Find the trace that it continues; whether it is another one, or began elsewhere."""
         if stitch.parent is not None and stitch.parent not in self._known:
             # What it continued is over and forgotten; the evidence is gone, the place stays.
             return False
         source = self._source(stitch)
         parent = None if source is None else source.trace_id
-        root = stitch.trace_id if source is None else source.root
-        if (parent, root) == (stitch.parent, stitch.root):
+        tree = stitch.trace_id if source is None else source.tree
+        self._touched[stitch.trace_id] = None
+        if (parent, tree) == (stitch.parent, stitch.tree):
             return False
         self._link(stitch, parent)
-        stitch.root = root
+        stitch.tree = tree
         return True
 
     def _source(self, stitch: Stitch) -> Stitch | None:
         for key in stitch.footprint.seeks:
-            orders = self._offered.get(key)
-            if not orders:
-                continue
-            end = bisect_left(orders, stitch.order)
-            if end > COMMON:
-                return None
-            if end:
-                sources = [self._known[order[2]] for order in orders[:end]]
-                free = [s for s in sources if not s.children or s.children[0] >= stitch.order]
-                return self._only(free or sources)
+            for orders in self._before(key, stitch):
+                if len(orders) > COMMON:
+                    return None
+                if orders:
+                    sources = [self._known[order[2]] for order in orders]
+                    free = [s for s in sources if not s.children or s.children[0] >= stitch.order]
+                    return _only(free or sources, stitch)
         return None
 
-    def _only(self, sources: list[Stitch]) -> Stitch | None:
-        """The last of the sources, if they are of one conversation."""
-        if len({source.root for source in sources}) > 1:
-            return None
-        return sources[-1]
+    def _before(self, key: bytes, stitch: Stitch) -> Iterator[list[_Order]]:
+        """Traces before it that offer the key: those of the same user, then those of others.
+
+        Of users that are known to differ, neither continues the other. No list tells more than
+        one beyond what is common.
+        """
+        user = stitch.footprint.user
+        for users in [(user,), (b"",)] if user else [None]:
+            found: list[_Order] = []
+            for group in self._offered.groups(key, users):
+                found += group[: min(bisect_left(group, stitch.order), COMMON + 1)]
+                if len(found) > COMMON:
+                    break
+            yield sorted(found)
 
 
-def _take_out(orders: list[_Order], order: _Order) -> None:
+class _Table:
+    """Traces in their order, by key and user. An empty user is one that nobody told."""
+
+    def __init__(self) -> None:
+        self._groups: dict[bytes, dict[bytes, list[_Order]]] = {}
+
+    def put(self, keys: Iterable[bytes], user: bytes, order: _Order) -> None:
+        for key in keys:
+            insort(self._groups.setdefault(key, {}).setdefault(user, []), order)
+
+    def take_out(self, keys: Iterable[bytes], user: bytes, order: _Order) -> None:
+        for key in keys:
+            groups = self._groups[key]
+            _take_out(groups[user], order)
+            if not groups[user]:
+                del groups[user]
+            if not groups:
+                del self._groups[key]
+
+    def groups(self, key: bytes, users: tuple[bytes, ...] | None) -> Iterator[list[_Order]]:
+        """The orders by user: of these users, or of all."""
+        groups = self._groups.get(key, {})
+        yield from groups.values() if users is None else [groups.get(name, []) for name in users]
+
+
+def _endings(footprint: Footprint) -> tuple[bytes, ...]:
+    return footprint.offers + footprint.asks
+
+
+def _only(sources: list[Stitch], stitch: Stitch) -> Stitch | None:
+    """The last of the sources, if they began as one; of the same voice if there is such a one."""
+    if len({source.tree for source in sources}) > 1:
+        return None
+    voice = stitch.footprint.voice
+    return next((s for s in reversed(sources) if s.footprint.voice == voice), sources[-1])
+
+
+def _take_out(orders: list[_T], order: _T) -> None:
     at = bisect_left(orders, order)
     if at < len(orders) and orders[at] == order:
         del orders[at]
