@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from assembly_builders import Trace, conversations, exchange, fake_evaluate, said, user
@@ -13,9 +13,13 @@ from otlp_building import PROTOBUF, body, span
 
 from adapters.otlp.decoder import OtlpDecoder
 from adapters.vocabularies.identity import CONVERSATION_KEYS, Named, named
-from monitor.assembly.segments import segments_of
-from monitor.model import AgentSpan
+from monitor.assembly.segments import Refused, segments_of
+from monitor.config import Settings
+from monitor.exposition.catalogue import EVENTS_KNOWN
+from monitor.model import AgentSpan, IdRemark
 from monitor.pipeline import Pipeline, PipelineLimits
+from monitor.pipeline.quarantine import Excess
+from monitor.wiring.engines import pipeline_limits
 
 HOUR_S = 3_600.0
 
@@ -260,3 +264,20 @@ def test_conversations_of_one_trace_stay_apart_when_the_id_of_one_is_refused():
     pipeline = Pipeline(fake_evaluate, {}, PipelineLimits(refused_ids=("prod",)))
     pipeline.observe(trace.spans, 0.0)
     assert sorted(r.conversation_id for r in pipeline.flush(9.0).reports) == ["c2", "t:prod"]
+
+
+def test_the_operator_sets_the_bounds_of_identity():
+    settings = Settings.model_validate(
+        {"limits": {"stitched_traces": 3, "quarantined_ids": 4, "remembered_conversations": 5}}
+    )
+    limits = pipeline_limits(settings)
+    found = (limits.stitched_traces, limits.quarantined_ids, limits.remembered_conversations)
+    assert found == (3, 4, 5)
+
+
+def test_every_event_of_identity_shows_from_zero():
+    named = {"stitched", "stitched_anew", "branched", "unstitched"}
+    named |= {f"quarantine:{why}" for why in get_args(Excess)}
+    named |= {f"quarantine:{what}" for what in ("traces", "released", "let_out")}
+    named |= {f"refused_id:{why}" for why in (*get_args(IdRemark), *get_args(Refused))}
+    assert named - {"refused_id:resource"} <= set(EVENTS_KNOWN)

@@ -78,6 +78,12 @@ class LimitSettings(Section):
     open_trace_bytes: Bytes = 96 * 1024 * 1024
     """Of all open traces in memory."""
     open_conversations: Count = 50_000
+    remembered_conversations: Count = 50_000
+    """Closed ones whose late spans are still known as late; the oldest is forgotten first."""
+    stitched_traces: Count = 50_000
+    """Traces that name no conversation and that a later one may continue; the oldest goes first."""
+    quarantined_ids: Count = 10_000
+    """Conversation ids that count as none for a while; the one in quarantine longest goes first."""
     cached_state_bytes: Bytes = 24 * 1024 * 1024
     """Decoded open conversations kept in memory; the rest stay in the file."""
     remembered_turns: Count = 20_000

@@ -69,12 +69,15 @@ EVENTS_KNOWN: Final = (
     "revived",
     "damaged_state",
     "stitched",
+    "stitched_anew",
+    "branched",
     "unstitched",
     "early:open_bytes",
     "early:open_conversations",
     "early:open_traces",
     *(f"refused_id:{why}" for why in ("constant", "length", "per_call", "response", "service")),
-    *(f"quarantine:{why}" for why in ("released", "traces_per_conversation", "turns_per_hour")),
+    *(f"quarantine:{why}" for why in ("traces_per_conversation", "turns_per_hour")),
+    *(f"quarantine:{what}" for what in ("traces", "released", "let_out")),
 )
 STAGES: Final = ("rules", "judge")
 OVERFLOW_LABELS: Final = (

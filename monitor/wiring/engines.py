@@ -140,5 +140,8 @@ def pipeline_limits(settings: Settings) -> PipelineLimits:
         open_traces=limits.open_traces,
         open_bytes=limits.open_trace_bytes,
         open_conversations=limits.open_conversations,
+        remembered_conversations=limits.remembered_conversations,
+        stitched_traces=limits.stitched_traces,
+        quarantined_ids=limits.quarantined_ids,
         cache_bytes=limits.cached_state_bytes,
     )
