@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,14 +11,20 @@ from typing import TypeVar
 
 import msgspec
 
+from monitor.backends.ahead import ForesightedEvaluator
+from monitor.backends.circuit import Circuit
+from monitor.backends.encoders import Wish, encoder
 from monitor.backends.vector_store import SqliteVectorStore
-from monitor.backends.wordllama import WordLlamaEncoder
 from monitor.comparison.cache import CachedEncoder
+from monitor.comparison.calibration import Calibrations
+from monitor.comparison.calibration import decoded as calibrations
+from monitor.comparison.gathering import GatheringEncoder
 from monitor.comparison.ladder import Ladder
 from monitor.config import Settings
 from monitor.config.intake import RedactionSettings
 from monitor.config.judgement import ReferenceSettings, ToolSettings
 from monitor.entry_points import load_adapter
+from monitor.errors import ConfigurationError
 from monitor.evaluator import Evaluator
 from monitor.model import JsonValue, ToolDefinition
 from monitor.ports import Redaction, ReferenceSource
@@ -32,7 +39,7 @@ from monitor.remembered import RememberingEvaluator
 from monitor.roles.files import lines, read
 from monitor.roles.redaction_key import service_key, shown_key, tried_key
 from monitor.scoring.composition import composition_rule
-from monitor.scoring.thresholds import Thresholds
+from monitor.scoring.thresholds import FieldPolicy, Thresholds
 from monitor.verdict import Report
 
 Parsed = TypeVar("Parsed")
@@ -45,6 +52,8 @@ class Evaluation:
     evaluator: RememberingEvaluator
     encoder: CachedEncoder | None
     contracts: ToolContracts
+    circuit: Circuit | None
+    """Before the encoder; None where there is none."""
 
 
 def evaluation(settings: Settings, redaction: Redaction | None = None) -> Evaluation:
@@ -52,21 +61,28 @@ def evaluation(settings: Settings, redaction: Redaction | None = None) -> Evalua
 
     References are redacted like the traces that they are held against.
     """
-    encoder = _encoder(settings)
-    comparator = Ladder(encoder=encoder)
+    circuit, encoder = _encoder(settings)
+    gathering = GatheringEncoder(encoder) if encoder and _wish(settings).is_slow else None
+    comparator = Ladder(encoder=gathering or encoder, calibrations=_calibrations(settings, encoder))
     contracts = _contracts(settings.tools)
     sources = _sources(settings.references, encoder, comparator, contracts, redaction)
-    bars = settings.comparison
-    evaluator = Evaluator(
+    parts = (
         (),
         contracts,
         comparator,
         composition_rule(settings.composition.rule, settings.composition.parameters),
-        Thresholds(bars.threshold, bars.sub_metrics, bars.tools, bars.fields),
-        evidence=settings.evidence.enabled,
+        _thresholds(settings),
     )
-    remembering = RememberingEvaluator(evaluator, sources, settings.limits.remembered_turns)
-    return Evaluation(remembering, encoder, contracts)
+    evidence = settings.evidence.enabled
+    evaluator = (
+        ForesightedEvaluator(*parts, encoder=gathering, evidence=evidence)
+        if gathering
+        else Evaluator(*parts, evidence=evidence)
+    )
+    remembering = RememberingEvaluator(
+        evaluator, sources, settings.limits.remembered_turns, lambda: comparator.unavailable
+    )
+    return Evaluation(remembering, encoder, contracts, circuit)
 
 
 def dialog_evaluation(settings: Settings) -> Callable[[Dialog], Report]:
@@ -119,14 +135,57 @@ def _redaction(chosen: RedactionSettings, key: Callable[[], bytes]) -> Redaction
     return redaction
 
 
-def _encoder(settings: Settings) -> CachedEncoder | None:
-    embedding = settings.embedding
-    if embedding.backend == "none":
+def encoder_of(settings: Settings) -> CachedEncoder | None:
+    """The encoder that the settings name, with its memory; None where none is wanted."""
+    return _encoder(settings)[1]
+
+
+def _encoder(settings: Settings) -> tuple[Circuit | None, CachedEncoder | None]:
+    chosen = settings.embedding
+    if chosen.backend == "none":
+        return None, None
+    circuit = encoder(_wish(settings), time.monotonic)
+    store = SqliteVectorStore(chosen.persist_path) if chosen.persist_path else None
+    return circuit, CachedEncoder(circuit, chosen.cache_entries, chosen.tenant, store)
+
+
+def _wish(settings: Settings) -> Wish:
+    chosen = settings.embedding
+    return Wish(
+        chosen.backend,
+        chosen.url,
+        chosen.key.get_secret_value() if chosen.key else None,
+        chosen.insecure,
+        chosen.model,
+        chosen.dimensions,
+        chosen.region,
+        chosen.timeout_s,
+    )
+
+
+def _calibrations(settings: Settings, encoder: CachedEncoder | None) -> Calibrations | None:
+    """What a team fitted itself, which must be fitted with the encoder that is used."""
+    path = settings.comparison.calibration
+    if path is None:
         return None
-    store = None
-    if embedding.persist_path:
-        store = SqliteVectorStore(embedding.persist_path)
-    return CachedEncoder(WordLlamaEncoder(), embedding.cache_entries, store=store)
+    found = calibrations(read(path), str(path))
+    version = encoder.version if encoder else None
+    if found.chosen(version) is None:
+        raise ConfigurationError(
+            f"{path} was fitted with another encoder than {version or 'none'}; fit it again"
+        )
+    return found
+
+
+def _thresholds(settings: Settings) -> Thresholds:
+    bars = settings.comparison
+    return Thresholds(
+        bars.threshold,
+        bars.sub_metrics,
+        bars.tools,
+        {name: one.threshold for name, one in bars.fields.items() if one.threshold is not None},
+        {name: FieldPolicy(one.compare, one.tolerance) for name, one in bars.fields.items()},
+    )
 
 
 def _contracts(tools: ToolSettings) -> ToolContracts:

@@ -136,10 +136,13 @@ class Hint(NamedTuple):
     field: str | None = None
     """Dotted argument path."""
     kind: str | None = None
-    """exact, number, date, enum, text; None: infer."""
+    """exact, number, date, enum, text; typed (rules only), semantic (likeness may decide, whatever
+    the field is called); None: infer."""
     schema: Mapping[str, JsonValue] | None = None
     """JSON Schema of this value, where a contract tells it."""
     query: str | None = None
+    tolerance: float | None = None
+    """How far two numbers may lie apart, in the expected value's own unit; None: not at all."""
 
 
 class Comparator(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from typing import Final, NamedTuple
 
@@ -42,8 +42,13 @@ class RememberingEvaluator:
         evaluator: Evaluator,
         sources: Sequence[ReferenceSource] = (),
         turns: int = REMEMBERED_TURNS,
+        unavailable: Callable[[], int] = lambda: 0,
     ) -> None:
-        """The first of `sources` that knows a conversation gives its reference."""
+        """The first of `sources` that knows a conversation gives its reference.
+
+        `unavailable` counts what an encoder that was down left open: that is not to be remembered.
+        """
+        self._unavailable = unavailable
         self._evaluator = evaluator
         self._sources = tuple(sources)
         self._turns = turns
@@ -72,10 +77,11 @@ class RememberingEvaluator:
             self._known.move_to_end(key)
             return _filled(known, conversation, revision, dialog_id)
         self.misses += 1
+        before = self._unavailable()
         report = self._evaluator.evaluate(
             conversation, closed=closed, revision=revision, dialog_id=dialog_id, reference=reference
         )
-        if key is not None:
+        if key is not None and self._unavailable() == before:
             self._keep(key, _pattern(report, conversation, reference))
         return report
 

@@ -47,6 +47,7 @@ HINTS = st.builds(
         ]
     ),
     query=st.none() | st.text(max_size=10),
+    tolerance=st.none() | st.sampled_from([0.0, 0.5, -1.0, float("nan")]),
 )
 
 

@@ -81,6 +81,18 @@ class CachedEncoder:
             return np.zeros((0, self.dimensions), dtype=np.float32)
         return _unit(np.array([np.frombuffer(found[key], dtype=np.int8) for key in keys]))
 
+    def unknown(self, texts: Sequence[str]) -> list[str]:
+        """Those of the texts that the encoder would be asked for."""
+        missing = {}
+        for text in texts:
+            key = self._key(text)
+            if key not in self._vectors:
+                missing[key] = text
+        if missing and self._store is not None:
+            self._keep(self._store.load(list(missing)))
+            return [text for key, text in missing.items() if key not in self._vectors]
+        return list(missing.values())
+
     def _fetched(self, missing: dict[bytes, str]) -> dict[bytes, bytes]:
         found = dict(self._store.load(list(missing))) if self._store is not None else {}
         asked = {key: text for key, text in missing.items() if key not in found}
@@ -92,11 +104,14 @@ class CachedEncoder:
             if self._store is not None:
                 self._store.save(fresh)
             found.update(fresh)
+        self._keep(found)
+        return found
+
+    def _keep(self, found: Mapping[bytes, bytes]) -> None:
         self._vectors.update(found)
         while len(self._vectors) > self.limit:
             self._vectors.popitem(last=False)
             self.evictions += 1
-        return found
 
     def _key(self, text: str) -> bytes:
         digest = blake2b(self._prefix, digest_size=16)

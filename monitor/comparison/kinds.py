@@ -35,6 +35,8 @@ _DECLARED: Final[dict[str, Kind]] = {
     "code": "literal",
     "boolean": "boolean",
     "place": "place",
+    "literal": "literal",
+    "semantic": "free",
 }
 _TYPES: Final[dict[str, Kind]] = {
     "integer": "number",

@@ -56,6 +56,11 @@ class Ladder:
         self._leaves = Leaves(self.compare)
         self._known: dict[object, tuple[Similarity, Mapping[str, JsonValue] | None]] = {}
 
+    @property
+    def unavailable(self) -> int:
+        """Pairs of texts that an encoder failed to answer for."""
+        return sum(getattr(rung, "unavailable", 0) for rung in self.rungs)
+
     def compare(self, expected: JsonValue, actual: JsonValue, hint: Hint) -> Similarity:
         """Similarity in [0, 1], or None where no rung could say."""
         if type(expected) is type(actual) and expected == actual and identical(expected, actual):
@@ -71,8 +76,8 @@ class Ladder:
 
         A schema is known by identity: its entry holds it, so that no other can take its place.
         """
-        field, kind, schema, query = hint
-        key = (expected, actual, field, kind, id(schema), query)
+        field, kind, schema, query, tolerance = hint
+        key = (expected, actual, field, kind, id(schema), query, tolerance)
         known = self._known.get(key)
         if known is not None and known[1] is schema:
             return known[0]
@@ -83,12 +88,16 @@ class Ladder:
         if query is not None and not field:
             found = self._answered(pair)
         else:
-            found = self._climbed(pair, self.rungs) or unsure()
+            found = self._climbed(pair, self._rungs_for(hint)) or unsure()
         if found is not UNAVAILABLE and len(expected) + len(actual) <= KEY_CHARACTERS:
             if len(self._known) >= VERDICTS_LIMIT:
                 self._known.clear()
             self._known[key] = found, schema
         return found
+
+    def _rungs_for(self, hint: Hint) -> Sequence[Rung]:
+        """Where only rules may decide, the last rung has no say."""
+        return self.rungs[:-1] if hint.kind == "typed" else self.rungs
 
     def _answered(self, pair: Pair) -> Similarity:
         """A reply against the accepted answers: one that it gives is enough."""

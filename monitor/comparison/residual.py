@@ -9,6 +9,7 @@ from typing import Final
 
 from monitor.comparison.answers import answer_features
 from monitor.comparison.calibration import Calibration
+from monitor.comparison.gathering import NotYetEncoded
 from monitor.comparison.names import name_features
 from monitor.comparison.rung import Pair, unsure
 from monitor.comparison.statements import statement_score
@@ -46,8 +47,8 @@ class Residual:
             if pair.hint.query is not None:
                 return self._answer(expected, actual, pair.hint.query)
             return self._statements(expected, actual)
-        except BackendUnavailable:
-            self.unavailable += 1
+        except BackendUnavailable as error:
+            self.unavailable += not isinstance(error, NotYetEncoded)
             return UNAVAILABLE
 
     def _names(self, expected: str, actual: str) -> Similarity | None:

@@ -162,9 +162,11 @@ def _below(hint: Hint, key: str) -> Hint:
     properties = (hint.schema or {}).get("properties")
     schema = properties.get(key) if isinstance(properties, dict) else None
     field = f"{hint.field}.{key}" if hint.field else key
-    return Hint(field, None, schema if isinstance(schema, Mapping) else None, hint.query)
+    return hint._replace(
+        field=field, kind=None, schema=schema if isinstance(schema, Mapping) else None
+    )
 
 
 def _item(hint: Hint) -> Hint:
     schema = (hint.schema or {}).get("items")
-    return Hint(hint.field, hint.kind, schema if isinstance(schema, Mapping) else None, hint.query)
+    return hint._replace(schema=schema if isinstance(schema, Mapping) else None)

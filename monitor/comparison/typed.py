@@ -26,6 +26,7 @@ from monitor.comparison.rung import Pair, decided, different, same, unsure
 from monitor.comparison.tables import ALIASES, READINGS
 from monitor.comparison.words import alias_of, folded, spaced
 from monitor.model import JsonValue
+from monitor.ports import Hint
 from monitor.verdict import Similarity
 
 RELATIVE_TOLERANCE: Final = Fraction(1, 10**9)
@@ -78,7 +79,7 @@ def _id(pair: Pair) -> Similarity:
 
 def _number(pair: Pair) -> Similarity | None:
     if type(pair.expected) in _FIGURES and type(pair.actual) in _FIGURES:
-        return _figures(pair.expected, pair.actual)
+        return _figures(pair.expected, pair.actual, pair.hint.tolerance)
     expected, actual = quantity_of(pair.expected), quantity_of(pair.actual)
     if expected is None or actual is None:
         if _not_finite(pair.expected) or _not_finite(pair.actual):
@@ -88,13 +89,13 @@ def _number(pair: Pair) -> Similarity | None:
         other = pair.actual if actual is None else pair.expected
         # A word for a number ("last", "all") may be right; a symbol or a list is not.
         return unsure("number: unsure") if isinstance(other, str) else different("number")
-    return decided(_same_quantity(expected, actual, pair.hint.field), "number")
+    return decided(_same_quantity(expected, actual, pair.hint), "number")
 
 
-def _figures(expected: float, actual: float) -> Similarity:
+def _figures(expected: float, actual: float, tolerance: float | None) -> Similarity:
     if not (math.isfinite(expected) and math.isfinite(actual)):
         return unsure("number: unsure")
-    close = expected == actual or math.isclose(expected, actual, rel_tol=_TOLERANCE)
+    close = math.isclose(expected, actual, rel_tol=_TOLERANCE, abs_tol=_slack(tolerance))
     return _SAME_NUMBER if close else _OTHER_NUMBER
 
 
@@ -169,7 +170,7 @@ def _number_pair(pair: Pair) -> Similarity | None:
     expected, actual = quantity_of(pair.expected), quantity_of(pair.actual)
     if expected is None or actual is None:
         return None
-    return decided(_same_quantity(expected, actual, pair.hint.field), "number")
+    return decided(_same_quantity(expected, actual, pair.hint), "number")
 
 
 def _address(pair: Pair) -> Similarity | None:
@@ -214,7 +215,19 @@ def _named(pair: Pair) -> Similarity | None:
     return None
 
 
-def _same_quantity(expected: Quantity, actual: Quantity, field: str | None) -> bool | None:
+def _slack(tolerance: float | None) -> float:
+    """The tolerance, where it is one."""
+    return tolerance if tolerance is not None and 0 < tolerance < math.inf else 0.0
+
+
+def _same_quantity(expected: Quantity, actual: Quantity, hint: Hint) -> bool | None:
+    slack = _slack(hint.tolerance)
+    if slack and expected.dimension == actual.dimension:
+        unit = in_base(expected._replace(value=Fraction(1)))
+        apart = abs(in_base(expected) - in_base(actual))
+        if apart <= Fraction(repr(slack)) * unit:
+            return True
+    field = hint.field
     for one, other in ((expected, actual), (actual, expected)):
         if one.dimension == "percent" and other.dimension is None:
             return _same_share(one.value, other.value, field)

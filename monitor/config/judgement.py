@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, SecretStr, field_validator
 
 from monitor.config.section import Count, Section, Unit
 from monitor.verdict import SubMetric
@@ -47,6 +47,32 @@ class CompositionSettings(Section):
     parameters: dict[str, Any] = Field(default_factory=dict)
 
 
+class FieldSettings(Section):
+    """How the values of one field are compared."""
+
+    compare: (
+        Literal[
+            "literal",
+            "typed",
+            "semantic",
+            "number",
+            "date",
+            "enum",
+            "text",
+            "id",
+            "boolean",
+            "place",
+        ]
+        | None
+    ) = None
+    """`literal`: any difference counts. `typed`: rules alone decide, and what they leave open is
+    unsure. `semantic`: likeness may decide, whatever the field is called. The other names declare
+    the type of the value. Else all is inferred from the schema and the field's name."""
+    threshold: Unit | None = None
+    tolerance: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    """How far two numbers may lie apart, in the expected value's own unit."""
+
+
 class ComparisonSettings(Section):
     """When two values count as the same."""
 
@@ -55,14 +81,50 @@ class ComparisonSettings(Section):
     sub_metrics: dict[SubMetric, Unit] = Field(default_factory=dict)
     tools: dict[str, Unit] = Field(default_factory=dict)
     """By the tool's name, or by its action alone."""
-    fields: dict[str, Unit] = Field(default_factory=dict)
-    """By dotted argument path, or by `tool:path` for one tool only; the most specific counts."""
+    fields: dict[str, FieldSettings] = Field(default_factory=dict)
+    """By dotted argument path, or by `tool:path` for one tool only; the most specific counts.
+    A number alone is the threshold, a word alone the way to compare."""
+    calibration: Path | None = None
+    """What `agent-monitor calibrate` wrote; else the one that comes with the package."""
+
+    @field_validator("fields", mode="before")
+    @classmethod
+    def _in_full(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {name: _in_full(one) for name, one in value.items()}
 
 
 class EmbeddingSettings(Section):
     """The encoder behind text similarity."""
 
-    backend: Literal["wordllama", "none"] = "wordllama"
+    backend: Literal["wordllama", "minilm", "bedrock", "http", "none"] = "wordllama"
+    """`minilm` needs the extra of that name, `bedrock` (Titan) the extra `aws`; `http` is any
+    OpenAI-compatible endpoint."""
+    url: str | None = None
+    """Of `http`, up to and without `/embeddings`."""
+    key: SecretStr | None = None
+    """Sent to `url` as a bearer token; set it in the environment."""
+    insecure: bool = False
+    """Allow plain http to another machine."""
+    model: str | None = None
+    """Of `http` (needed) and `bedrock`."""
+    dimensions: Annotated[int, Field(ge=1, le=8192)] | None = None
+    """Length of a vector, where the backend offers several."""
+    region: str | None = None
+    """Of `bedrock`; else the environment's."""
+    timeout_s: Annotated[float, Field(gt=0, le=60)] = 2.0
+    """The longest that scoring waits for one batch of `bedrock` or `http`."""
+    tenant: str = ""
+    """Part of every key, so that tenants who share a file share no vector."""
     cache_entries: Count = 50_000
     persist_path: Path | None = None
     """Keep the vectors across restarts, in a file of their own."""
+
+
+def _in_full(policy: Any) -> Any:
+    if isinstance(policy, str):
+        return {"compare": policy}
+    if isinstance(policy, int | float) and not isinstance(policy, bool):
+        return {"threshold": policy}
+    return policy

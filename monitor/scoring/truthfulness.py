@@ -96,8 +96,10 @@ class ValueJudge(NamedTuple):
     ) -> tuple[float | None, Finding | None]:
         if same(expected, actual):
             return 1.0, None
-        kind = self.kinds.get(path) or self.kinds.get(path.partition(".")[0])
-        score = self.comparator.compare(expected, actual, Hint(path, kind, schema)).score
+        policy = self.thresholds.policy(self.tool, path)
+        kind = self.kinds.get(path) or self.kinds.get(path.partition(".")[0]) or policy.kind
+        hint = Hint(path, kind, schema, tolerance=policy.tolerance)
+        score = self.comparator.compare(expected, actual, hint).score
         if score is None or score >= self.thresholds.of("truthfulness", self.tool, path):
             return score, None
         return score, Finding(

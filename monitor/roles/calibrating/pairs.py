@@ -102,7 +102,7 @@ def _text(path: Path) -> str:
         with path.open("rb") as file:
             packed = file.read(2) == b"\x1f\x8b"
             file.seek(0)
-            opened = gzip.open(file, "rb") if packed else file
+            opened = gzip.open(file, "rb") if packed else file  # noqa: SIM115  # closed with `file`
             content = opened.read(FILE_BYTES + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise InvalidInput(f"{path} cannot be read: {error}") from error
