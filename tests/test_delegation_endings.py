@@ -35,6 +35,8 @@ def led(*last: Turn, judged: str = "") -> list[Turn]:
         [OPENING, said("Poet", "Roses are red."), said("Critic", "A fine poem, well done.")],
         [OPENING, said("Critic", "Which language?"), CODER],
         [OPENING, said("Critic", "Go on please."), CODER, GOOD],
+        [OPENING, CODER, GOOD, said("Analyst", "It printed this: ```\nweek,count\n46,11\n```")],
+        [OPENING, CODER, GOOD, said("Coder", f"This is the function that you wanted. {CODE}")],
         [OPENING, said("Coder", f"The cause was this: ```{TRACE}```"), DONE],
         [OPENING, said("Coder", "A max of 3 rounds is played in boxing."), DONE],
         led(said("Lead", "Request satisfied."), said("Lead", "FINAL ANSWER: Ann")),
@@ -52,7 +54,7 @@ def test_a_talk_that_shows_no_failure_has_no_bad_ending(turns: list[Turn]):
         ("limit_reached", led(said("Lead", "Max rounds (30) reached.\nFINAL ANSWER: Ann"))),
         ("limit_reached", [OPENING, CODER, said("Checker", "Recursion limit of 25 reached.")]),
         ("broke_off", [OPENING, CODER, GOOD, said("Checker", f"Once more. {CODE}"), GOOD]),
-        ("broke_off", [OPENING, CODER, GOOD, said("Checker", f"Once more. {CODE}")]),
+        ("broke_off", [OPENING, CODER, GOOD, said("Checker", f"Please run this again. {CODE}")]),
         ("broke_off", [OPENING, CODER, GOOD, said("Checker", "I will check it, please hold on.")]),
         ("broke_off", led(judged=account())[:3]),
         ("gave_up", [OPENING, CODER, GOOD, said("Coder", "I am unable to complete the task.")]),
@@ -66,6 +68,36 @@ def test_a_talk_that_shows_no_failure_has_no_bad_ending(turns: list[Turn]):
 )
 def test_a_bad_ending_is_told_by_its_kind(shown: str, turns: list[Turn]):
     assert ending(transcript(*turns)) == shown
+
+
+def test_an_agent_that_only_runs_code_speaks_through_its_runs():
+    failed = said("Runner", "exitcode: 1 (execution failed)\nCode output: NameError")
+    passed = said("Runner", "exitcode: 0 (execution succeeded)\nCode output: Ann")
+
+    assert ending(transcript(OPENING, CODER, failed, DONE)) == "error_left"
+    assert ending(transcript(OPENING, CODER, failed, CODER, passed, DONE)) is None
+    assert [line.agent for line in transcript(OPENING, CODER, passed, DONE).lines] == [
+        "Planner",
+        "Coder",
+        "Checker",
+    ]
+
+
+def test_a_planner_its_searcher_and_its_analyst_may_finish_in_peace():
+    search = ran("Haslem: 844, Wade: 1397", args={"query": "points by player"})
+    change = ran("85.98", args={"start": 214, "end": 398})
+    talk = transcript(
+        said("Planner", "1. Searcher: find the best player. 2. Analyst: compute the change."),
+        search,
+        said("Searcher", "The best was Wade with 1397. Next, I will search for his rebounds."),
+        ran("214, then 398", args={"query": "rebounds of Wade"}),
+        said("Searcher", "He had 214, then 398."),
+        change,
+        said("Analyst", "85.98"),
+        said("Planner", "It was Wade, and the change is 85.98 %. TERMINATE"),
+    )
+
+    assert ending(talk) is None
 
 
 def test_work_is_left_open_where_the_last_account_still_gives_an_instruction():

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 from talking import CODE, TRACE, account
 
-from monitor.scoring.delegation_texts import Ledger, is_nothing, ledger, saying, specifics
+from monitor.scoring.delegation_texts import (
+    Ledger,
+    exit_code,
+    is_nothing,
+    ledger,
+    saying,
+    specifics,
+)
 
 
 @pytest.mark.parametrize(
@@ -26,6 +33,7 @@ from monitor.scoring.delegation_texts import Ledger, is_nothing, ledger, saying,
         ("declares", "Request satisfied."),
         ("cites", "See https://example.org for it."),
         ("has_code", CODE),
+        ("asks_to_run", f"Let us run the script below. {CODE}"),
     ],
 )
 def test_a_message_says_it(said: str, text: str):
@@ -47,6 +55,8 @@ def test_a_message_says_it(said: str, text: str):
         ("declares", "I doubt that the request is satisfied."),
         ("cites", "The http protocol is old."),
         ("has_code", "Use `print` for it."),
+        ("asks_to_run", "Please run to the shop."),
+        ("asks_to_run", f"This is what was wanted. {CODE}"),
     ],
 )
 def test_a_message_that_only_sounds_like_it_does_not_say_it(said: str, text: str):
@@ -84,3 +94,10 @@ def test_a_run_may_print_nothing(printed: str):
 @pytest.mark.parametrize("printed", ["0", "exitcode: 0 (execution succeeded)\nCode output: 4"])
 def test_a_run_that_prints_something_says_it(printed: str):
     assert not is_nothing(printed)
+
+
+def test_a_report_of_a_run_tells_its_exit_code():
+    assert exit_code("exitcode: 0 (execution succeeded)\nCode output: 4") == 0
+    assert exit_code("exitcode: 124 (execution failed)") == 124
+    assert exit_code("The exitcode: 0 came as a surprise.") is None
+    assert exit_code("exitcode: " + "9" * 5000) == 255

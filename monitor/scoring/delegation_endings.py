@@ -57,7 +57,7 @@ def _broke_off(transcript: Transcript) -> bool:
         return final.agent != transcript.leader
     # Code may be what was asked for, and a run may speak for itself, where none was answered yet.
     answered = any(not run.idle for line in transcript.lines[:-1] for run in line.runs)
-    waits = final.says.has_code or any(not run.idle for run in final.runs)
+    waits = (final.says.asks_to_run and not final.runs) or any(not run.idle for run in final.runs)
     return final.says.promises or (answered and waits)
 
 

@@ -76,6 +76,13 @@ _PROMISES: Final = _Phrase(
         r"|\b(?:hold on|stand ?by|will be back)\b"
     ),
 )
+_ASKS_TO_RUN: Final = _Phrase(
+    ("run", "execut"),
+    re.compile(
+        r"\b(?:please|let us|let's|let me|i will|i'll|we will|once|terminal)\b[^.\n]{0,80}"
+        r"\b(?:re-?)?(?:runs?|running|execut(?:e[sd]?|ing))\b"
+    ),
+)
 _CRASHES: Final = _Phrase(
     ("traceback", "unhandled", "panic"),
     re.compile(
@@ -105,9 +112,10 @@ _ASKS: Final = re.compile(
 )
 _NOTHING: Final = frozenset({"", "[]", "{}", "none", "null", "nan"})
 _RUN_HEAD: Final = re.compile(
-    r"exit ?code: ?\d+ ?(?:\([^)\n]*\))?\s*(?:code output:)?", re.IGNORECASE
+    r"exit ?code: ?(\d+) ?(?:\([^)\n]*\))?\s*(?:code output:)?", re.IGNORECASE
 )
 _CLOSING_WORDS: Final = 3
+_CODE_DIGITS: Final = 9
 
 
 class Saying(NamedTuple):
@@ -116,6 +124,8 @@ class Saying(NamedTuple):
     words: int
     """No more than WORDS_COUNTED are counted."""
     has_code: bool
+    asks_to_run: bool
+    """It has code that it wants to be run."""
     assumes: bool
     """It says that something is assumed, simulated or made up, outside of its code."""
     makes_up: bool
@@ -152,6 +162,7 @@ def saying(text: str) -> Saying:
     return Saying(
         words=words,
         has_code=_FENCE in text,
+        asks_to_run=_FENCE in text and _ASKS_TO_RUN.is_in(prose),
         assumes=_ASSUMES.is_in(prose),
         makes_up=_MADE_UP.is_in(lowered),
         crashes=_CRASHES.is_in(prose),
@@ -193,6 +204,12 @@ def vocabulary(text: str) -> Iterator[str]:
     yield from PLACEHOLDER.findall(text)
     yield from (number.replace(",", "").rstrip(".") for number in _NUMBER.findall(bare))
     yield from (name.casefold() for name in _NAME.findall(bare))
+
+
+def exit_code(text: str) -> int | None:
+    """What a run ended with, where the text is a report of one."""
+    head = _RUN_HEAD.match(text)
+    return None if head is None else min(int(head[1][:_CODE_DIGITS]), 255)
 
 
 def is_nothing(result: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from monitor.model import ActionTurn, Conversation, ResponseTurn, Turn
-from monitor.scoring.delegation_texts import Ledger, Saying, is_nothing, ledger, saying
+from monitor.scoring.delegation_texts import Ledger, Saying, exit_code, is_nothing, ledger, saying
 
 _REPLIES_MIN: Final = 3
 _LEADER_SHARE: Final = 0.6
@@ -74,6 +74,8 @@ def transcripts(conversation: Conversation) -> Iterator[Transcript]:
         exchange = said[0].exchange
         query = queries[exchange] if exchange < len(queries) else None
         lines = tuple(_lines(list(zip(talk, said, strict=True))))
+        if not lines:
+            continue
         yield Transcript(query or "", lines, _leader(lines))
 
 
@@ -91,9 +93,9 @@ def _is_talk(turns: Sequence[Turn]) -> bool:
 
 
 def _lines(turns: Sequence[tuple[int, Turn]]) -> Iterator[Line]:
-    at, said, ran = -1, None, list[ActionTurn]()
+    at, said, ran = -1, None, list[Turn]()
     for index, turn in turns:
-        if isinstance(turn, ActionTurn):
+        if isinstance(turn, ActionTurn) or exit_code(turn.text or "") is not None:
             ran.append(turn)
             continue
         if said is not None:
@@ -103,19 +105,23 @@ def _lines(turns: Sequence[tuple[int, Turn]]) -> Iterator[Line]:
         yield _line(at, said, ran)
 
 
-def _line(index: int, reply: ResponseTurn, ran: Sequence[ActionTurn]) -> Line:
+def _line(index: int, reply: ResponseTurn, ran: Sequence[Turn]) -> Line:
     text = reply.text or ""
     says = saying(text)
     runs = tuple([_run(turn, says) for turn in ran])
     return Line(index, reply.agent or "", text, says, ledger(text), runs)
 
 
-def _run(turn: ActionTurn, says: Saying) -> Run:
+def _run(turn: Turn, says: Saying) -> Run:
+    """A call's result, or the message of an agent that does nothing but run code."""
+    if isinstance(turn, ResponseTurn):
+        text = turn.text or ""
+        return Run(text, exit_code(text) != 0, idle=False)
     result = turn.result
     if not isinstance(result, str):
         result = msgspec.json.encode(result).decode("utf-8", "replace") if turn.has_result else ""
     failed = turn.error_type is not None
-    return Run(result, failed, not (failed or says.has_code or turn.call.arguments))
+    return Run(result, failed, idle=not (failed or says.has_code or turn.call.arguments))
 
 
 def _leader(lines: Sequence[Line]) -> str | None:
