@@ -18,7 +18,12 @@ def said(agent: str | None, text: str | None, *, exchange: int = 0, **more: Any)
 
 
 def ran(
-    result: str, *, error: bool = False, args: Mapping[str, Any] | None = None, exchange: int = 0
+    result: str,
+    *,
+    error: bool = False,
+    args: Mapping[str, Any] | None = None,
+    agent: str | None = None,
+    exchange: int = 0,
 ) -> ActionTurn:
     """A run of code; without `args`, of what the message before it held."""
     return ActionTurn(
@@ -28,6 +33,7 @@ def ran(
         result=result,
         has_result=True,
         error_type="error" if error else None,
+        agent=agent,
     )
 
 

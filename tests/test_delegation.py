@@ -36,6 +36,18 @@ def test_the_author_of_the_code_that_failed_is_suspected():
     assert suspicion.probability == pytest.approx(math.exp(1.75) / (math.exp(1.75) + 3))
 
 
+def test_a_call_that_an_agent_made_itself_is_its_own():
+    failing = ran("no such table", error=True, args={"query": "winner"}, agent="Searcher")
+    talk = conversation(
+        said("Planner", "Please find the winner."),
+        failing,
+        said("Searcher", "I did not find a thing in the table."),
+        said("Checker", "Then we stay with the old list."),
+    )
+
+    assert list(suspicions(talk)) == [2]
+
+
 def test_an_assumption_in_place_of_a_look_is_suspected():
     talk = conversation(
         said("Planner", "Please find the price."),

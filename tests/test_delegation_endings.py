@@ -84,13 +84,13 @@ def test_an_agent_that_only_runs_code_speaks_through_its_runs():
 
 
 def test_a_planner_its_searcher_and_its_analyst_may_finish_in_peace():
-    search = ran("Haslem: 844, Wade: 1397", args={"query": "points by player"})
-    change = ran("85.98", args={"start": 214, "end": 398})
+    search = ran("Haslem: 844, Wade: 1397", args={"query": "points"}, agent="Searcher")
+    change = ran("85.98", args={"start": 214, "end": 398}, agent="Analyst")
     talk = transcript(
         said("Planner", "1. Searcher: find the best player. 2. Analyst: compute the change."),
         search,
         said("Searcher", "The best was Wade with 1397. Next, I will search for his rebounds."),
-        ran("214, then 398", args={"query": "rebounds of Wade"}),
+        ran("214, then 398", args={"query": "rebounds of Wade"}, agent="Searcher"),
         said("Searcher", "He had 214, then 398."),
         change,
         said("Analyst", "85.98"),

@@ -56,13 +56,13 @@ def _broke_off(transcript: Transcript) -> bool:
     if transcript.leader is not None:
         return final.agent != transcript.leader
     # Code may be what was asked for, and a run may speak for itself, where none was answered yet.
-    answered = any(not run.idle for line in transcript.lines[:-1] for run in line.runs)
+    answered = any(not run.idle for line in transcript.lines[:-1] for run in line.all_runs)
     waits = (final.says.asks_to_run and not final.runs) or any(not run.idle for run in final.runs)
     return final.says.promises or (answered and waits)
 
 
 def _error_left(transcript: Transcript) -> bool:
-    ran = [run for line in transcript.lines for run in line.runs if not run.idle]
+    ran = [run for line in transcript.lines for run in line.all_runs if not run.idle]
     return bool(ran) and ran[-1].failed
 
 

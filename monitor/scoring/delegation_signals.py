@@ -69,8 +69,11 @@ def _of_equals(transcript: Transcript) -> list[set[Signal]]:
     found: list[set[Signal]] = []
     for number, line in enumerate(transcript.lines):
         signals = _of_words(line, opens=number == 0)
-        fails = any(run.failed for run in line.runs)
-        if (fails and not failed) or any(run.printed_nothing for run in line.runs):
+        looked = looked or any(not run.idle for run in line.own)
+        for run in line.own:
+            known.update(vocabulary(run.text))
+        fails = any(run.failed for run in line.all_runs)
+        if (fails and not failed) or any(run.printed_nothing for run in line.all_runs):
             signals.add("run_failed")
         failed = failed or fails
         says = line.says

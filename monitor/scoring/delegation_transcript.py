@@ -32,7 +32,7 @@ class Run(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One message of one agent, with what was run for it right after."""
+    """One message of one agent, with what it ran before, and what was run for it right after."""
 
     turn: int
     """Index into the conversation's turns."""
@@ -41,6 +41,13 @@ class Line(NamedTuple):
     says: Saying
     ledger: Ledger | None
     runs: tuple[Run, ...]
+    own: tuple[Run, ...] = ()
+    """Calls that the agent itself made before it spoke."""
+
+    @property
+    def all_runs(self) -> tuple[Run, ...]:
+        """In their order."""
+        return self.own + self.runs
 
 
 class Transcript(NamedTuple):
@@ -93,23 +100,34 @@ def _is_talk(turns: Sequence[Turn]) -> bool:
 
 
 def _lines(turns: Sequence[tuple[int, Turn]]) -> Iterator[Line]:
-    at, said, ran = -1, None, list[Turn]()
+    at, said = -1, None
+    own, ran, ahead = list[Turn](), list[Turn](), list[Turn]()
     for index, turn in turns:
-        if isinstance(turn, ActionTurn) or exit_code(turn.text or "") is not None:
+        if isinstance(turn, ActionTurn) and _is_anothers(turn, said):
+            ahead.append(turn)
+        elif isinstance(turn, ActionTurn) or exit_code(turn.text or "") is not None:
             ran.append(turn)
-            continue
-        if said is not None:
-            yield _line(at, said, ran)
-        at, said, ran = index, turn, []
+        else:
+            if said is not None:
+                yield _line(at, said, own, ran)
+            at, said, own, ran, ahead = index, turn, ahead, [], []
     if said is not None:
-        yield _line(at, said, ran)
+        yield _line(at, said, own, ran + ahead)
 
 
-def _line(index: int, reply: ResponseTurn, ran: Sequence[Turn]) -> Line:
+def _is_anothers(call: ActionTurn, said: ResponseTurn | None) -> bool:
+    """Whether an agent made the call by itself, and not for the one that spoke before."""
+    if said is None:
+        return True
+    return bool(call.call.arguments and call.agent) and call.agent != said.agent
+
+
+def _line(index: int, reply: ResponseTurn, own: Sequence[Turn], ran: Sequence[Turn]) -> Line:
     text = reply.text or ""
     says = saying(text)
     runs = tuple([_run(turn, says) for turn in ran])
-    return Line(index, reply.agent or "", text, says, ledger(text), runs)
+    before = tuple([_run(turn, says) for turn in own])
+    return Line(index, reply.agent or "", text, says, ledger(text), runs, before)
 
 
 def _run(turn: Turn, says: Saying) -> Run:
@@ -131,7 +149,7 @@ def _leader(lines: Sequence[Line]) -> str | None:
     workers = len(lines) - spoken[first]
     if not workers or spoken[first] < _LEADER_SHARE * len(lines):
         return None
-    if any(line.runs for line in lines):
+    if any(line.all_runs for line in lines):
         return None
     followed = called = 0
     block: list[str] = []
