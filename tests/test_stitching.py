@@ -5,72 +5,17 @@ from __future__ import annotations
 import gzip
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
-from assembly_builders import Trace, asked, call, fake_evaluate, said, story, told, user
+from assembly_builders import Trace, asked, call, said, story, told, user
+from stitching_run import ENDED, FLIGHT, OPENING, ORDER, SECOND, Run, bare, conversation_of
 
 from adapters.otlp.decoder import OtlpDecoder
 from adapters.otlp.logs import OtlpLogDecoder
-from monitor.model import AgentSpan, Conversation, Message
-from monitor.pipeline import Pipeline, PipelineLimits
-from monitor.verdict import Report
+from monitor.model import AgentSpan, Message
 
 PROTOBUF = "application/x-protobuf"
-ORDER, FLIGHT = "Where is my order number 7, please?", "When does flight 9 leave from Oslo?"
-OPENING = [user(ORDER), said("It is packed.")]
-SECOND = [*OPENING, user("And when will it come?")]
-ENDED = [*SECOND, said("On Monday.")]
-
-
-class Run:
-    """A pipeline, and the last conversation of each name that it told."""
-
-    def __init__(self, **limits: Any) -> None:
-        self.found: dict[str, Conversation] = {}
-        self.counts: dict[str, int] = {}
-        self.store: dict[str, bytes] = {}
-        self.limits = PipelineLimits(**limits)
-        self.now = 0.0
-        self.pipeline = Pipeline(self._evaluate, self.store, self.limits)
-
-    def feed(self, *traces: Trace, wait: float = 40.0) -> Run:
-        for trace in traces:
-            self._count(self.pipeline.observe(trace.spans, self.now).counts)
-        self.now += wait
-        self._count(self.pipeline.tick(self.now).counts)
-        return self
-
-    def restart(self) -> Run:
-        self.pipeline.checkpoint()
-        self.pipeline = Pipeline(self._evaluate, self.store, self.limits)
-        return self
-
-    def traces(self) -> dict[str, list[str]]:
-        """The traces of each conversation that has any, in their order."""
-        return {
-            name: list(dict.fromkeys(turn.trace_id for turn in conversation.turns))
-            for name, conversation in sorted(self.found.items())
-            if conversation.turns
-        }
-
-    def _evaluate(self, conversation: Conversation, *, closed: bool, revision: int) -> Report:
-        self.found[conversation.conversation_id] = conversation
-        return fake_evaluate(conversation, closed=closed, revision=revision)
-
-    def _count(self, counts: dict[str, int]) -> None:
-        for name, count in counts.items():
-            self.counts[name] = self.counts.get(name, 0) + count
-
-
-def bare(trace_id: str, at: float, given: Sequence[Message], *out: Message, **more: Any) -> Trace:
-    """A model call that is a trace of its own."""
-    return Trace(trace_id, None, at).model("m", given, out, None, **more)
-
-
-def conversation_of(*traces: Trace) -> dict[str, list[str]]:
-    return Run().feed(*traces).traces()
 
 
 def test_a_history_that_goes_on_is_one_conversation():
@@ -169,46 +114,6 @@ def test_call_ids_tell_equal_words_apart():
     ) == {"a1": ["a1", "b1"], "a2": ["a2", "b2"]}
 
 
-def test_words_asked_anew_and_side_questions_are_conversations_of_their_own():
-    anew = [*OPENING, user("When does it arrive?")]
-    ended = [*anew, said("On Monday, at noon.")]
-    traces = [
-        bare("a", 0, OPENING[:1], OPENING[1]),
-        bare("title", 2, [*OPENING, user("Give this chat a title")], said("Order 7")),
-        bare("b", 10, SECOND, said("On Monday.")),
-        bare("c", 20, anew, ended[-1]),
-    ]
-    rest = {"b": ["b"], "title": ["title"]}
-    assert conversation_of(*traces) == {"a": ["a", "c"], **rest}
-    traces.append(bare("d", 30, [*ended, user("Thanks!")], said("Welcome.")))
-    assert conversation_of(*traces) == {"a": ["a", "c", "d"], **rest}
-
-
-def test_a_conversation_that_went_on_keeps_its_words_when_they_are_edited_later():
-    anew = [*OPENING, user("When does it arrive?")]
-    run = Run().feed(
-        bare("a", 0, OPENING[:1], OPENING[1]),
-        bare("b", 10, SECOND, said("On Monday.")),
-        bare("c", 20, [*ENDED, user("Thanks!")], said("Welcome.")),
-        bare("x", 30, anew, said("At noon.")),
-        bare("y", 40, [*anew, said("At noon."), user("Fine.")], said("Welcome.")),
-    )
-    assert run.traces() == {"a": ["a", "b", "c"], "x": ["x", "y"]}
-    assert run.counts["branched"] == 1
-    assert run.found["x"].queries == ("When does it arrive?", "Fine.")
-
-
-def test_a_reply_made_anew_takes_the_place_of_the_first_unless_that_was_continued():
-    traces = [
-        bare("a", 0, OPENING[:1], OPENING[1]),
-        bare("b1", 10, SECOND, said("On Monday.")),
-        bare("b2", 20, SECOND, said("On Tuesday.")),
-    ]
-    assert conversation_of(*traces) == {"a": ["a", "b2"], "b1": ["b1"]}
-    monday = bare("c", 30, [*ENDED, user("Thanks!")], said("Welcome."))
-    assert conversation_of(*traces, monday) == {"a": ["a", "b1", "c"], "b2": ["b2"]}
-
-
 def test_a_reply_that_is_kept_in_other_words_than_it_was_said_parts_nothing():
     kept = [*SECOND, said("On Monday, 24 November [1]."), user("Thanks!")]
     assert conversation_of(
@@ -216,47 +121,6 @@ def test_a_reply_that_is_kept_in_other_words_than_it_was_said_parts_nothing():
         bare("b", 10, SECOND, said("On Monday.")),
         bare("c", 20, kept, said("Welcome.")),
     ) == {"a": ["a", "b", "c"]}
-
-
-def test_users_with_equal_openings_are_told_apart_by_their_ids():
-    traces = []
-    for number in range(40):
-        for at, name in enumerate(("u", "v")):
-            who = {"user_id": f"{name}{number}"}
-            start = number + 0.25 * at
-            traces += [
-                bare(f"a-{name}{number}", start, OPENING[:1], OPENING[1], **who),
-                bare(f"b-{name}{number}", 100 + start, SECOND, said("On Monday."), **who),
-            ]
-    assert conversation_of(*traces) == {
-        f"a-{name}{number}": [f"a-{name}{number}", f"b-{name}{number}"]
-        for name in ("u", "v")
-        for number in range(40)
-    }
-
-
-def test_a_user_never_continues_another_though_the_opening_of_the_own_is_missing():
-    assert conversation_of(
-        bare("a", 0, OPENING[:1], OPENING[1], user_id="u1"),
-        bare("b", 10, SECOND, said("On Monday."), user_id="u2"),
-    ) == {"a": ["a"], "b": ["b"]}
-
-
-def test_a_trace_that_names_no_user_may_be_any_ones_but_not_either_of_two():
-    one = bare("a", 0, OPENING[:1], OPENING[1], user_id="u1")
-    two = bare("x", 1, OPENING[:1], OPENING[1], user_id="u2")
-    more = bare("b", 10, SECOND, said("On Monday."))
-    assert conversation_of(one, more) == {"a": ["a", "b"]}
-    assert conversation_of(one, two, more) == {"a": ["a"], "b": ["b"], "x": ["x"]}
-
-
-def test_the_same_words_in_two_services_are_two_conversations():
-    assert conversation_of(
-        bare("a", 0, OPENING[:1], OPENING[1], service="shop"),
-        bare("x", 1, OPENING[:1], OPENING[1], service="bank"),
-        bare("b", 10, SECOND, said("On Monday."), service="bank"),
-        bare("c", 20, SECOND, said("On Monday."), service="shop"),
-    ) == {"a": ["a", "c"], "x": ["x", "b"]}
 
 
 @pytest.mark.parametrize(
