@@ -193,6 +193,30 @@ class Verdict(msgspec.Struct, frozen=True):
         return self.verdict == "fail" and self.failure_reason == "prior_action_failed"
 
 
+class SampledTurn(msgspec.Struct, frozen=True):
+    """One turn of a conversation that was drawn for the judge."""
+
+    turn_id: str
+    cell: str
+    """The kind of its cheap verdict, before anybody was asked."""
+    verdict: Outcome | None = None
+    """The judge's own, whatever decided the turn; `unscored` where it abstained, None before."""
+    why: str | None = None
+    """Why there is no opinion; bounded."""
+
+
+class Sample(msgspec.Struct, frozen=True):
+    """How a conversation came to be judged: fixed before the judge saw anything of it."""
+
+    probability: float
+    policy: str
+    turns: tuple[SampledTurn, ...] = ()
+    judge: str | None = None
+    """Model and rubric version; None until it has been asked."""
+    skipped: str | None = None
+    """Why nobody was asked after all: a budget, a full queue."""
+
+
 class Composition(msgspec.Struct, frozen=True):
     """The one number of a conversation, with the rule and parameters that give it meaning."""
 
@@ -241,6 +265,8 @@ class Report(msgspec.Struct, frozen=True):
     """Only for reports made from dialog files."""
     input_tokens: int | None = None
     output_tokens: int | None = None
+    sample: Sample | None = None
+    """Only where the conversation was drawn for the judge."""
     intent: int | None = None
     """Cluster of the first query, a small number that means the same in every report; None: not
     known. Only comparison between releases uses it."""
@@ -254,6 +280,10 @@ class JudgeCase(msgspec.Struct, frozen=True):
     turn_nos: tuple[int, ...]
     conversation: bytes
     """The conversation in the state codec."""
+    release: str = "unknown"
+    sample: Sample | None = None
+    references: tuple[str | None, ...] = ()
+    """What a correct turn says or does, by the turns to ask about; None where none is known."""
 
 
 class Judgement(msgspec.Struct, frozen=True):
@@ -267,6 +297,8 @@ class Judgement(msgspec.Struct, frozen=True):
     judge: str
     """Model and rubric version."""
     field: str | None = None
+    upstream: str | None = None
+    """Id of the earlier turn whose result was wrong, where the judge blames one."""
 
 
 class HumanLabel(msgspec.Struct, frozen=True):

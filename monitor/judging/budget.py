@@ -73,12 +73,18 @@ class Budget:
 
     def reserve(self, estimate: Cost, now: float) -> str | None:
         """Pay for a call, or say which bound forbids it, as `hour_calls` or `day_usd`."""
+        refused = self.would_refuse(estimate, now)
+        if refused is None:
+            self._add(estimate)
+        return refused
+
+    def would_refuse(self, estimate: Cost, now: float) -> str | None:
+        """Which bound forbids a call now, without paying for it."""
         self._turn(now)
         for window in WINDOW_S:
             refused = self._ceilings[window].refuses(self._in(window), estimate)
             if refused:
                 return f"{window}_{refused}"
-        self._add(estimate)
         return None
 
     def settle(self, estimate: Cost, actual: Cost, reserved_at: float, now: float) -> None:

@@ -109,8 +109,13 @@ def concluded(asked: Interview, texts: Sequence[str | None], judge: str) -> Answ
         quote=last.quote,
         judge=f"{judge}/{RUBRIC_VERSION}",
         field=last.field,
+        upstream=_turn_of(asked.seen, last.upstream),
     )
     return Answer(judgement, suspected)
+
+
+def _turn_of(seen: Sight, number: int | None) -> str | None:
+    return next((item.turn_id for item in seen.evidence if item.number == number), None)
 
 
 def _checked(asked: Interview, question: Question, text: str | None) -> Reply | Abstained:

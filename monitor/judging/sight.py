@@ -25,6 +25,8 @@ class Item(NamedTuple):
     number: int
     role: Role
     text: str
+    turn_id: str | None = None
+    """The turn that the item is of; None for what the user or the operator said."""
 
 
 class Sight(NamedTuple):
@@ -44,25 +46,26 @@ def sight(conversation: Conversation, position: int) -> Sight:
     """
     items: list[Item] = []
     cut = False
-    for role, text in _spoken(conversation, position):
+    for role, text, turn_id in _spoken(conversation, position):
         short, was_cut = _short(text, SYSTEM_TEXT_LIMIT if role == "system" else ITEM_TEXT_LIMIT)
         cut = cut or was_cut
-        items.append(Item(len(items) + 1, role, short))
+        items.append(Item(len(items) + 1, role, short, turn_id))
     evidence, dropped = _bounded(items[:-1])
     return Sight(tuple(evidence), items[-1], cut or dropped)
 
 
-def _spoken(conversation: Conversation, position: int) -> Iterator[tuple[Role, str]]:
+def _spoken(conversation: Conversation, position: int) -> Iterator[tuple[Role, str, str | None]]:
     """Everything up to the turn; the turn's own words or call come last."""
     if conversation.system:
-        yield "system", conversation.system
+        yield "system", conversation.system, None
     exchange = -1
     for index, turn in enumerate(conversation.turns[: position + 1]):
         while exchange < turn.exchange:
             exchange += 1
             if exchange < len(conversation.queries) and conversation.queries[exchange]:
-                yield "user", conversation.queries[exchange] or ""
-        yield from _told(turn, whole=index < position)
+                yield "user", conversation.queries[exchange] or "", None
+        for role, text in _told(turn, whole=index < position):
+            yield role, text, turn.turn_id
 
 
 def _told(turn: Turn, *, whole: bool) -> Iterator[tuple[Role, str]]:

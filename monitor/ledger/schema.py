@@ -130,5 +130,35 @@ _THIRD: Final = (
     "CREATE INDEX human_labels_waiting ON human_labels (stamped_s) WHERE label IS NOT NULL",
 )
 
-MIGRATIONS: Final = (_FIRST, _SECOND, _THIRD)
+_FOURTH: Final = (
+    # Conversations that wait for the judge. AUTOINCREMENT: a number is never given twice.
+    """CREATE TABLE judge_cases (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        key BLOB NOT NULL UNIQUE,
+        picked_s REAL NOT NULL,
+        body BLOB NOT NULL)""",
+    # What was said of a conversation, for as long as it may still be revised.
+    """CREATE TABLE judge_opinions (
+        key BLOB PRIMARY KEY,
+        stamped_s REAL NOT NULL,
+        body BLOB NOT NULL) WITHOUT ROWID""",
+    "CREATE INDEX judge_opinions_stamped ON judge_opinions (stamped_s)",
+    # Answers by the digest of model, rubric and question.
+    """CREATE TABLE judge_answers (
+        key BLOB PRIMARY KEY,
+        stamped_s REAL NOT NULL,
+        body BLOB NOT NULL) WITHOUT ROWID""",
+    "CREATE INDEX judge_answers_stamped ON judge_answers (stamped_s)",
+    # What the budget's windows took, and the calibration of the cheap score.
+    "CREATE TABLE judge_state (name TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID",
+    # Conversations that were drawn and are in no sum yet.
+    """CREATE TABLE judge_drawn (
+        key BLOB PRIMARY KEY,
+        slot INTEGER NOT NULL,
+        body BLOB NOT NULL) WITHOUT ROWID""",
+    # Sums of the estimate by release; a new judge begins anew.
+    "CREATE TABLE judge_sums (slot INTEGER PRIMARY KEY, body BLOB NOT NULL)",
+)
+
+MIGRATIONS: Final = (_FIRST, _SECOND, _THIRD, _FOURTH)
 """Statements by schema version, from 1; a released entry never changes."""

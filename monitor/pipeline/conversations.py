@@ -116,6 +116,14 @@ class ConversationStage:
         """Put what changed on the shelf."""
         self._live.save()
 
+    def revise(self, name: str) -> bool:
+        """Have a closed conversation evaluated anew; False when it is open, or let go already."""
+        live = self._live.find(name)
+        if live is None or live.record.phase != "closed":
+            return False
+        self._raised[name] = None
+        return True
+
     def _take(self, closed: ClosedTrace, name: str, counts: Counter[str]) -> bool:
         trace_id, fresh = closed.trace_id, closed.fresh[name]
         live = self._live.find(name) or self._begin(name, closed.opened_at, closed.seen_at)

@@ -85,6 +85,13 @@ class Pipeline:
         self._conversations.close_all(now)
         return self._advance(now, counts)
 
+    def revise(self, conversation_id: str) -> bool:
+        """Have the next step report a closed conversation anew, since its evaluator knows more.
+
+        False when it is still open, or no longer takes revisions.
+        """
+        return self._conversations.revise(conversation_id)
+
     def next_deadline(self) -> float | None:
         """When `tick` has something to do next; None when nothing is open."""
         deadlines = (self._traces.next_deadline(), self._conversations.next_deadline())

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from monitor.codec import decode_spans
 from monitor.errors import MonitorError
 from monitor.ledger.database import Database
+from monitor.ledger.judge_book import Opinions
 from monitor.ledger.outbox import Outbox
 from monitor.ledger.spool import Spool
 from monitor.ledger.state import StateStore
@@ -21,9 +22,10 @@ from monitor.ledger.totals import Ledger
 from monitor.model import AgentSpan
 from monitor.pipeline import Pipeline
 from monitor.ports import Sink
+from monitor.roles.judge_desk import JudgeDesk
 from monitor.roles.orders import Orders
 from monitor.roles.watching import Watching
-from monitor.verdict import Effects, Report
+from monitor.verdict import Effects, JudgeCase, Report
 
 SOURCE = "spool"
 READ_AHEAD_ROWS = 64
@@ -60,9 +62,11 @@ class Engine:
         build: Callable[[StateStore], Pipeline],
         sinks: Sequence[Sink] = (),
         watching: Watching | None = None,
+        desk: JudgeDesk | None = None,
     ) -> None:
         """`build` makes a pipeline that continues from the state in the store."""
         self._watching = watching
+        self._desk = desk
         self.orders = Orders()
         self._stores = stores
         self._build = build
@@ -90,6 +94,8 @@ class Engine:
         self._accepted = max(self._observed, self._stores.spool.last())
         if self._watching is not None:
             self._watching.restore(self._stores.ledger.detectors())
+        if self._desk is not None:
+            self._desk.restore()
 
     def accept(self, batches: Sequence[Batch], now: float) -> None:
         """Make the batches durable, all or none. Raises LedgerError, and then none is accepted."""
@@ -150,6 +156,13 @@ class Engine:
         """Take a release as it is; whether it is known."""
         return self._watching is not None and self._settle(self._watching.accept, release)
 
+    def settle(self, seq: int, case: JudgeCase, opinions: Opinions, now: float) -> None:
+        """Take in what came of asking about a drawn conversation, on the writer's thread."""
+        if self._desk is None or not self._desk.answer(seq, case, opinions):
+            return
+        if not self.pipeline.revise(case.conversation_id):
+            self._keep(now, Effects(reports=(self._desk.late(case, opinions),)))
+
     def flush(self, now: float) -> None:
         """Close every open conversation, after all accepted rows were observed."""
         while self.work(now, READ_AHEAD_ROWS):
@@ -160,7 +173,8 @@ class Engine:
     def dirty(self) -> bool:
         """Whether scored work waits for its commit."""
         observed = self._observed > self._stores.ledger.position(SOURCE)
-        return observed or bool(self._effects) or bool(self._counts)
+        judged = self._desk is not None and self._desk.dirty
+        return observed or judged or bool(self._effects) or bool(self._counts)
 
     def commit(self, now: float) -> list[tuple[float, Report]]:
         """Commit totals, state, position and outbox together; each report with when it was made.
@@ -177,6 +191,8 @@ class Engine:
                 folded = stores.ledger.fold(reports)
                 if self._watching is not None:
                     stores.ledger.keep_detectors(self._watching.fold(folded))
+                if self._desk is not None:
+                    self._desk.fold(folded, now)
                 stores.ledger.count(self._counts)
                 stores.ledger.set_gauges(
                     {
@@ -196,6 +212,8 @@ class Engine:
         self._counts.clear()
         if self._watching is not None and folded:
             self._watching.publish()
+        if self._desk is not None:
+            self._desk.publish()
         return made
 
     def deliver(self) -> None:

@@ -1,0 +1,202 @@
+"""What judging a sample tells of all turns: counters for PromQL, sums for the tuned estimate.
+
+A conversation enters when it is settled whether it was judged: at its close when nobody will be
+asked, else with the judge's answer. So the cheap probability that is added for all turns and the
+one that is taken away for the judged ones are always the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import Final
+
+import msgspec
+
+from monitor.judging.calibration import Calibration
+from monitor.judging.sampling import cell
+from monitor.ledger.counters import Counters
+from monitor.ledger.database import Database, Participant
+from monitor.ledger.tally import MICRO
+from monitor.verdict import Chain, Report, Sample, SampledTurn
+
+PRUNE_ROWS: Final = 10_000
+_ENCODE: Final = msgspec.msgpack.Encoder().encode
+
+
+class Settled(msgspec.Struct, frozen=True):
+    """One conversation as the estimate takes it in, over the turns of its draw."""
+
+    turns: int
+    predicted: float
+    probability: float = 1.0
+    judged: int = 0
+    judged_correct: float = 0.0
+    judged_predicted: float = 0.0
+
+
+class _Drawn(msgspec.Struct, frozen=True):
+    """A conversation that waits for its judge."""
+
+    chains: dict[str, Chain]
+    """By turn id."""
+    sample: Sample
+    slot: int
+    release: str
+
+
+_CALIBRATION: Final = msgspec.msgpack.Decoder(Calibration)
+_DRAWN: Final = msgspec.msgpack.Decoder(_Drawn)
+
+
+class Sampled(Participant):
+    """The judged sample in the ledger's transaction."""
+
+    def __init__(self, db: Database, drawn: int = PRUNE_ROWS) -> None:
+        """Continue from what the file holds; at most `drawn` conversations wait for an answer."""
+        self._db = db
+        self._limit = drawn
+        self._counters = Counters(db)
+        self._calibration = Calibration()
+        self._changed = False
+        self._load()
+        db.join(self)
+
+    def fold(self, report: Report, slot: int, *, first: bool) -> tuple[str, Settled] | None:
+        """Take in a closed conversation, `first` when it just closed.
+
+        What to add to the release's sums and under which judge; None while that is open.
+        """
+        self._db.require_transaction()
+        if first and report.sample is not None and not _is_settled(report.sample):
+            self._wait(report, slot)
+            return None
+        if first:
+            turns = [SampledTurn(turn.turn_id, cell(turn)) for turn in report.turns]
+            chains = {turn.turn_id: turn.chain for turn in report.turns}
+            sample = report.sample or Sample(1.0, "", tuple(turns))
+            return sample.judge or "", self._settle(sample, chains, slot)
+        if report.sample is None or not _is_settled(report.sample):
+            return None
+        drawn = self._taken(report.conversation_id)
+        if drawn is None:
+            return None
+        slot = drawn.slot
+        sample = msgspec.structs.replace(
+            report.sample, probability=drawn.sample.probability, policy=drawn.sample.policy
+        )
+        return sample.judge or "", self._settle(sample, drawn.chains, slot)
+
+    def skip(self, conversation_id: str, why: str) -> tuple[int, str, Settled] | None:
+        """Settle a drawn conversation that nobody will be asked about, and count it.
+
+        Its release's slot and name, and what it adds to the sums; None when it is not waiting.
+        """
+        self._counters.add("judge_skipped", (why,))
+        drawn = self._taken(conversation_id)
+        if drawn is None:
+            return None
+        return drawn.slot, drawn.release, self._settle(drawn.sample, drawn.chains, drawn.slot)
+
+    def sums(self) -> dict[int, bytes]:
+        """What the estimate kept by release slot, in its own encoding."""
+        return dict(self._db.rows("SELECT slot, body FROM judge_sums"))
+
+    def keep_sums(self, changed: Mapping[int, bytes]) -> None:
+        """Keep the estimate's sums together with the counters."""
+        self._db.require_transaction()
+        self._db.executemany(
+            "INSERT OR REPLACE INTO judge_sums (slot, body) VALUES (?, ?)", list(changed.items())
+        )
+
+    def before_commit(self) -> None:
+        """Write what has gathered."""
+        self._counters.before_commit()
+        if self._changed:
+            self._db.execute(
+                "INSERT OR REPLACE INTO judge_state (name, body) VALUES ('calibration', ?)",
+                (_ENCODE(self._calibration),),
+            )
+
+    def committed(self) -> None:
+        """It is in the file."""
+        self._counters.committed()
+        self._changed = False
+
+    def rolled_back(self) -> None:
+        """Go back to what the file holds."""
+        self._counters.rolled_back()
+        self._load()
+
+    def _load(self) -> None:
+        rows = self._db.rows("SELECT body FROM judge_state WHERE name = 'calibration'")
+        self._calibration = _CALIBRATION.decode(rows[0][0]) if rows else Calibration()
+        self._changed = False
+
+    def _wait(self, report: Report, slot: int) -> None:
+        sample = report.sample
+        if sample is None:
+            return
+        chains = {turn.turn_id: turn.chain for turn in report.turns}
+        self._db.execute(
+            "INSERT OR REPLACE INTO judge_drawn (key, slot, body) VALUES (?, ?, ?)",
+            (
+                _key(report.conversation_id),
+                slot,
+                _ENCODE(_Drawn(chains, sample, slot, report.release)),
+            ),
+        )
+        over = self._db.rows("SELECT count(*) FROM judge_drawn")[0][0] - self._limit
+        if over > 0:
+            self._db.execute(
+                "DELETE FROM judge_drawn WHERE key IN (SELECT key FROM judge_drawn LIMIT ?)",
+                (over,),
+            )
+            self._counters.add("judge_skipped", ("forgotten",), over)
+
+    def _taken(self, conversation_id: str) -> _Drawn | None:
+        key = _key(conversation_id)
+        rows = self._db.rows("SELECT body FROM judge_drawn WHERE key = ?", (key,))
+        if not rows:
+            return None
+        self._db.execute("DELETE FROM judge_drawn WHERE key = ?", (key,))
+        return _DRAWN.decode(rows[0][0])
+
+    def _settle(self, sample: Sample, chains: dict[str, Chain], slot: int) -> Settled:
+        probabilities = [self._calibration.probability(turn.cell) for turn in sample.turns]
+        was_judged = sample.judge is not None
+        judged = correct = foreseen = 0.0
+        learnt: list[tuple[str, bool]] = []
+        for turn, probability in zip(sample.turns, probabilities, strict=True):
+            labels = (str(slot), chains.get(turn.turn_id, "0"))
+            self._add("estimated", labels, 1.0)
+            self._add("predicted_correct", labels, probability)
+            if not was_judged:
+                continue
+            said = turn.verdict if turn.verdict in ("pass", "fail") else None
+            # An abstention counts as what was foreseen: it moves the estimate nowhere.
+            passed = probability if said is None else float(said == "pass")
+            judged, correct, foreseen = judged + 1, correct + passed, foreseen + probability
+            self._add("ipw_judged_correct", labels, passed / sample.probability)
+            self._add("ipw_predicted_correct", labels, probability / sample.probability)
+            self._counters.add("judged", (*labels, said or "abstained"))
+            if said is not None:
+                learnt.append((turn.cell, said == "pass"))
+        if learnt:
+            self._calibration = self._calibration.with_turns(learnt)
+            self._changed = True
+        turns, total = len(sample.turns), sum(probabilities)
+        chance = sample.probability if was_judged else 1.0
+        return Settled(turns, total, chance, int(judged), correct, foreseen)
+
+    def _add(self, family: str, labels: tuple[str, str], amount: float) -> None:
+        self._counters.add(family, labels, round(amount * MICRO))
+
+
+def _is_settled(sample: Sample) -> bool:
+    return sample.judge is not None or sample.skipped is not None
+
+
+def _key(conversation_id: str) -> bytes:
+    text = conversation_id.encode("utf-8", "surrogatepass")
+    return blake2b(text, digest_size=16).digest()

@@ -1,0 +1,214 @@
+"""The writer's side of judging: draws, queues cases, and puts opinions into later revisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+
+from monitor.codec import decode_conversation, encode_conversation
+from monitor.judging.sampling import Sampler, cell
+from monitor.ledger.judge_book import JudgeBook, Opinions, keyed
+from monitor.ledger.sampled import Sampled, Settled
+from monitor.ledger.totals import Folded
+from monitor.model import ActionTurn, Conversation
+from monitor.releases.estimate import Sampled as Counted
+from monitor.releases.estimate import Sums, anytime, estimate, opening
+from monitor.verdict import JudgeCase, Report, Sample, SampledTurn
+
+PENDING_LIMIT: Final = 10_000
+"""Drawn conversations of one commit; more wait for the next."""
+
+
+class ReleaseSums(msgspec.Struct, frozen=True):
+    """The estimate of one release as it is kept."""
+
+    judge: str
+    sums: Sums
+    scale: float | None
+    """Of the anytime-valid bounds, fixed at the first look."""
+    release: str
+
+
+class Correctness(NamedTuple):
+    """What a release's turns are worth by the judge's lights."""
+
+    estimate: float
+    lower: float
+    upper: float
+    """Bounds that hold at every look."""
+
+
+_ENCODE: Final = msgspec.msgpack.Encoder().encode
+_SUMS: Final = msgspec.msgpack.Decoder(ReleaseSums)
+
+
+class JudgeDesk:
+    """Stands between the pipeline and its evaluator. One thread calls all but `shown`."""
+
+    def __init__(
+        self,
+        evaluate: Callable[..., Report],
+        sampler: Sampler,
+        book: JudgeBook,
+        sampled: Sampled,
+    ) -> None:
+        """`evaluate` also takes `judgements` by turn id."""
+        self._evaluate = evaluate
+        self._sampler = sampler
+        self._book = book
+        self._sampled = sampled
+        self._cases: dict[str, JudgeCase] = {}
+        self._answers: dict[str, tuple[int, Opinions]] = {}
+        self._sums: dict[int, ReleaseSums] = {}
+        self._changed: set[int] = set()
+        self.shown: Mapping[str, Correctness] = {}
+        """By release, as of the last commit; replaced as a whole."""
+        self.waiting = 0
+        self.restore()
+
+    def evaluate(self, conversation: Conversation, *, closed: bool, revision: int) -> Report:
+        """The report; with what a judge said, or with the draw that will have it asked."""
+        report = self._evaluate(conversation, closed=closed, revision=revision)
+        if not closed:
+            return report
+        answer = self._answers.get(conversation.conversation_id)
+        opinions = answer[1] if answer else self._book.opinions(conversation.conversation_id)
+        if opinions is not None:
+            return self.with_opinions(conversation, report, opinions)
+        tools = [turn.call.name for turn in conversation.turns if isinstance(turn, ActionTurn)]
+        draw = self._sampler.draw(report, tools)
+        if not draw.judged or not report.turns:
+            return report
+        turns = tuple(SampledTurn(turn.turn_id, cell(turn)) for turn in report.turns)
+        sample = Sample(draw.probability, draw.policy, turns)
+        if len(self._cases) < PENDING_LIMIT:
+            self._cases[conversation.conversation_id] = case_of(conversation, report, sample)
+        return msgspec.structs.replace(report, sample=sample)
+
+    def with_opinions(
+        self, conversation: Conversation, report: Report, opinions: Opinions
+    ) -> Report:
+        """The report of the same revision with what was said of its turns."""
+        judgements = keyed(opinions.judgements)
+        if judgements:
+            report = self._evaluate(
+                conversation,
+                closed=report.closed,
+                revision=report.revision,
+                judgements=judgements,
+            )
+        return msgspec.structs.replace(report, sample=opinions.sample)
+
+    def answer(self, seq: int, case: JudgeCase, opinions: Opinions) -> bool:
+        """Take in what came of asking; whether the conversation should be reported anew.
+
+        It is in the file with the next commit; until then the case counts as answered.
+        """
+        self._answers[case.conversation_id] = (seq, opinions)
+        return opinions.sample.judge is not None
+
+    def is_answered(self, seq: int) -> bool:
+        """Whether a case that is still in the file has its answer. Any thread may ask."""
+        return any(seq == known for known, _ in list(self._answers.values()))
+
+    def late(self, case: JudgeCase, opinions: Opinions) -> Report:
+        """The next revision of a conversation that the pipeline has let go."""
+        conversation = decode_conversation(case.conversation)
+        report = self._evaluate(conversation, closed=True, revision=case.revision + 1)
+        return self.with_opinions(conversation, report, opinions)
+
+    def fold(self, folded: Sequence[Folded], now: float) -> None:
+        """Queue the cases and take in what is settled, in the transaction of the reports."""
+        for name, (seq, opinions) in self._answers.items():
+            self._book.answered(seq, name, opinions, now)
+            if opinions.sample.skipped:
+                self._skip(name, opinions.sample.skipped)
+        for each in folded:
+            report = each.report
+            case = self._cases.get(report.conversation_id)
+            if case is not None and each.first:
+                for dropped in self._book.wait(case, now):
+                    self._drop(dropped, now)
+            settled = self._sampled.fold(report, each.now_at.slot, first=each.first)
+            if settled is not None:
+                self._add(each.now_at.slot, each.release, *settled)
+        self._sampled.keep_sums({slot: _ENCODE(self._sums[slot]) for slot in self._changed})
+        self._book.prune(now)
+        self.waiting = self._book.waiting()
+
+    def _drop(self, case: JudgeCase, now: float) -> None:
+        """A case that the full queue has no room for. It is not asked about later either."""
+        if case.sample is not None:
+            sample = msgspec.structs.replace(case.sample, skipped="queue_full")
+            self._book.keep(case.conversation_id, Opinions(sample, ()), now)
+        self._skip(case.conversation_id, "queue_full")
+
+    def _skip(self, conversation_id: str, why: str) -> None:
+        settled = self._sampled.skip(conversation_id, why)
+        if settled is not None:
+            slot, release, what = settled
+            self._add(slot, release, "", what)
+
+    def restore(self) -> None:
+        """Go back to what the file holds."""
+        self._cases.clear()
+        self._answers.clear()
+        self._changed.clear()
+        self._sums = {slot: _SUMS.decode(body) for slot, body in self._sampled.sums().items()}
+        self.waiting = self._book.waiting()
+        self.publish()
+
+    @property
+    def dirty(self) -> bool:
+        """Whether answers wait for a commit."""
+        return bool(self._answers)
+
+    def publish(self) -> None:
+        """Everything is committed: show it."""
+        self._cases.clear()
+        self._answers.clear()
+        self._changed.clear()
+        found = {kept.release: correctness(kept) for kept in self._sums.values()}
+        self.shown = {name: value for name, value in found.items() if value is not None}
+
+    def _add(self, slot: int, release: str, judge: str, settled: Settled) -> None:
+        kept = self._sums.get(slot)
+        if kept is None or (judge and kept.judge and judge != kept.judge):
+            kept = ReleaseSums(judge, Sums(), None, release)
+        sums = kept.sums.plus(
+            Counted(
+                settled.turns,
+                settled.predicted,
+                settled.probability,
+                settled.judged,
+                settled.judged_correct,
+                settled.judged_predicted,
+            )
+        )
+        scale = kept.scale if kept.scale is not None else opening(sums)
+        self._sums[slot] = ReleaseSums(judge or kept.judge, sums, scale, release)
+        self._changed.add(slot)
+
+
+def case_of(conversation: Conversation, report: Report, sample: Sample) -> JudgeCase:
+    """The whole conversation, and those of its turns that were taken."""
+    taken = {turn.turn_id for turn in conversation.turns}
+    return JudgeCase(
+        conversation_id=conversation.conversation_id,
+        revision=report.revision,
+        turn_nos=tuple(turn.turn_no for turn in report.turns if turn.turn_id in taken),
+        conversation=encode_conversation(conversation),
+        release=report.release,
+        sample=sample,
+    )
+
+
+def correctness(kept: ReleaseSums) -> Correctness | None:
+    """The estimate with its bounds; None before there is enough to say anything."""
+    found = estimate(kept.sums)
+    if found is None or kept.scale is None or kept.scale <= 0:
+        return None
+    value = min(1.0, max(0.0, found.value))
+    return Correctness(value, *anytime(found, kept.sums, kept.scale))

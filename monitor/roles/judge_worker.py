@@ -1,0 +1,286 @@
+"""Asks the judge about the cases that wait, in the background and within the budget."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import Future
+from typing import Final, NamedTuple
+
+import msgspec
+
+from monitor.backends.asking import Attempt, PatientJudge
+from monitor.codec import decode_conversation
+from monitor.errors import MonitorError, StateError
+from monitor.judging.budget import Budget, Cost
+from monitor.judging.canaries import CANARIES
+from monitor.judging.interview import Answer, Question, concluded, interview
+from monitor.judging.prices import REPLY_TOKENS, Price, tokens_of
+from monitor.judging.rubric import RUBRIC_VERSION
+from monitor.ledger.judge_book import JudgeBook, Opinions
+from monitor.model import Conversation
+from monitor.verdict import JudgeCase, Judgement, Sample, SampledTurn
+
+LOG = logging.getLogger("agent_monitor")
+MICRO_USD: Final = 1_000_000
+LOOK_S: Final = 0.5
+CASES: Final = 8
+"""Conversations in hand at once."""
+
+Settle = Callable[[int, JudgeCase, Opinions], "Future[None]"]
+
+
+class _Stored(NamedTuple):
+    """An answer as it is kept: only with its own nonce is the text a reply."""
+
+    nonce: str
+    text: str
+
+
+_STORED: Final = msgspec.msgpack.Decoder(_Stored)
+
+
+class JudgeWorker:
+    """A companion of the service: nothing that it does, or fails to do, delays a verdict.
+
+    A case is taken from the queue only together with its outcome, so that a stop in between asks
+    again. `counters` are this process's own.
+    """
+
+    def __init__(
+        self,
+        book: JudgeBook,
+        judge: PatientJudge,
+        budget: Budget,
+        price: Price,
+        settle: Settle,
+        is_answered: Callable[[int], bool],
+        *,
+        clock: Callable[[], float],
+        nonce: Callable[[], str],
+        canary_every: int = 200,
+        give_up_s: float = 3_600.0,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        """`settle` hands an outcome to the ledger's writer, `is_answered` tells what it has.
+
+        `nonce` gives 32 secret hex digits.
+
+        A case that the judge could not be asked about waits for at most `give_up_s`.
+        """
+        self._book = book
+        self._judge = judge
+        self._budget = budget
+        self._price = price
+        self._settle = settle
+        self._is_answered = is_answered
+        self._clock = clock
+        self._nonce = nonce
+        self._canary_every = canary_every
+        self._give_up_s = give_up_s
+        self._sleep = sleep
+        self._lock = asyncio.Lock()
+        self._task: asyncio.Task[None] | None = None
+        self._calls = 0
+        self._canary_due = 0
+        self.counters: dict[str, int] = Counter()
+        """`request:<result>`, `abstained:<why>`, `suspected:<family>`, `canary:<result>`,
+        `cached`, `tokens:<kind>`, `micro_usd`."""
+
+    @property
+    def version(self) -> str:
+        """The judge's name, as judgements carry it."""
+        return f"{self._judge.version}/{RUBRIC_VERSION}"
+
+    def left_usd(self) -> float | None:
+        """What may still be spent now; None without a bound in money."""
+        return self._budget.left_usd(self._clock())
+
+    async def start(self) -> None:
+        """Begin with the cases that wait from before."""
+        self._task = asyncio.create_task(self._run())
+
+    async def stop(self) -> None:
+        """Leave what is not answered in the queue; also when it was never started."""
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+        await self._judge.close()
+
+    async def work(self) -> int:
+        """Answer the oldest cases; how many left the queue. None does while the judge is down."""
+        if self._judge.is_open:
+            return 0
+        waiting = await asyncio.to_thread(self._book.next_cases, CASES)
+        cases = [each for each in waiting if not self._is_answered(each[0])]
+        done = await asyncio.gather(*(self._answer(*each) for each in cases))
+        return sum(done)
+
+    async def _run(self) -> None:
+        """The outermost loop; so it alone catches everything, and counts."""
+        while True:
+            try:
+                found = await self.work()
+            except MonitorError as error:
+                self.counters["faults"] += 1
+                LOG.error("judging: %s", error)  # noqa: TRY400  an operator reads it
+                found = 0
+            except Exception as error:  # noqa: BLE001  counted; its text may quote a customer
+                self.counters["faults"] += 1
+                LOG.error("judging failed with %s", type(error).__name__)  # noqa: TRY400
+                found = 0
+            if not found:
+                await self._sleep(LOOK_S)
+
+    async def _answer(self, seq: int, picked_s: float, case: JudgeCase) -> bool:
+        """Whether the case has left the queue."""
+        try:
+            outcome = await self._outcome(case, self._clock() - picked_s)
+        except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
+            # A defect that one case brings out must not stop those behind it.
+            LOG.error("a judge case failed with %s", type(error).__name__)  # noqa: TRY400
+            outcome = _skipped(case, "defect")
+        if outcome is None:
+            return False
+        await asyncio.wrap_future(self._settle(seq, case, outcome))
+        await self._try_canaries()
+        return True
+
+    async def _outcome(self, case: JudgeCase, waited_s: float) -> Opinions | None:
+        """What came of asking; None: the judge is down, and the case had better wait."""
+        try:
+            conversation = decode_conversation(case.conversation)
+        except StateError:
+            return _skipped(case, "damaged")
+        refused = self._budget.would_refuse(self._first_cost(conversation), self._clock())
+        if refused:
+            return _skipped(case, refused)
+        answers = [
+            await self._ask_about(conversation, position)
+            for position in range(len(conversation.turns))
+        ]
+        if any(answer.result == "unavailable" for answer in answers):
+            broke = self._budget.would_refuse(self._first_cost(conversation), self._clock())
+            if not broke and waited_s < self._give_up_s:
+                return None
+        for answer in answers:
+            if isinstance(answer.result, str):
+                self.counters[f"abstained:{answer.result}"] += 1
+        return self._opinions(case, conversation, answers)
+
+    def _opinions(
+        self, case: JudgeCase, conversation: Conversation, answers: Sequence[Answer]
+    ) -> Opinions:
+        said = dict(zip([turn.turn_id for turn in conversation.turns], answers, strict=True))
+        drawn = case.sample or Sample(1.0, "")
+        turns = tuple(_sampled(turn, said.get(turn.turn_id)) for turn in drawn.turns)
+        judgements = tuple(a.result for a in answers if isinstance(a.result, Judgement))
+        sample = msgspec.structs.replace(drawn, turns=turns, judge=self.version)
+        return Opinions(sample, judgements)
+
+    async def _ask_about(self, conversation: Conversation, position: int) -> Answer:
+        asked = interview(conversation, position, (self._nonce(), self._nonce()))
+        for family in asked.families:
+            self.counters[f"suspected:{family}"] += 1
+        questions, texts = [], []
+        for question in asked.questions:
+            put, text = await self._put(question)
+            questions.append(put)
+            texts.append(text)
+        return concluded(asked._replace(questions=tuple(questions)), texts, self._judge.version)
+
+    async def _put(self, question: Question) -> tuple[Question, str | None]:
+        """The question as it was put, perhaps earlier, and its answer."""
+        known = await asyncio.to_thread(self._book.answer, self.version, question.prompt.key)
+        if known is not None:
+            stored = _STORED.decode(known)
+            self.counters["cached"] += 1
+            return question._replace(nonce=stored.nonce), stored.text
+        text = await self._call(question)
+        if text is not None:
+            body = msgspec.msgpack.encode(_Stored(question.nonce, text))
+            await asyncio.to_thread(
+                self._book.remember, self.version, question.prompt.key, body, self._clock()
+            )
+        return question, text
+
+    async def _call(self, question: Question) -> str | None:
+        prompt = question.prompt
+        given = tokens_of(prompt.system) + tokens_of(prompt.user)
+        estimate = Cost(1, given + REPLY_TOKENS, self._price.of(given, REPLY_TOKENS))
+        paid: list[float] = []
+
+        async def permit() -> str | None:
+            refused = await self._reserve(estimate, paid)
+            if refused:
+                self.counters[f"request:{refused}"] += 1
+            return refused
+
+        async def note(attempt: Attempt) -> None:
+            self._calls += 1
+            self.counters[f"request:{attempt.result}"] += 1
+            await self._account(attempt, estimate, given, paid.pop())
+
+        reply = await self._judge.ask(prompt, permit, note)
+        return None if reply is None else reply.text
+
+    async def _reserve(self, estimate: Cost, paid: list[float]) -> str | None:
+        """Pay for a call and make that durable before it is made."""
+        async with self._lock:
+            now = self._clock()
+            refused = self._budget.reserve(estimate, now)
+            if refused is None:
+                await asyncio.to_thread(self._book.spend, self._budget.spent)
+                paid.append(now)
+        return refused
+
+    async def _account(self, attempt: Attempt, estimate: Cost, given: int, paid_at: float) -> None:
+        reply = attempt.reply
+        read = given if reply is None or reply.input_tokens is None else reply.input_tokens
+        written = 0 if reply is None else reply.output_tokens
+        written = REPLY_TOKENS if written is None else written
+        actual = Cost(1, read + written, self._price.of(read, written))
+        self.counters["tokens:input"] += read
+        self.counters["tokens:output"] += written
+        self.counters["micro_usd"] += round(actual.usd * MICRO_USD)
+        async with self._lock:
+            self._budget.settle(estimate, actual, paid_at, self._clock())
+            await asyncio.to_thread(self._book.spend, self._budget.spent)
+
+    async def _try_canaries(self) -> None:
+        """After every so many calls, ask what is known already; never from the cache."""
+        if self._calls < self._canary_due:
+            return
+        self._canary_due = self._calls + self._canary_every
+        for canary in CANARIES:
+            turns = canary.conversation.turns
+            asked = interview(canary.conversation, len(turns) - 1, (self._nonce(), self._nonce()))
+            texts = [await self._call(question) for question in asked.questions]
+            result = concluded(asked, texts, self._judge.version).result
+            if isinstance(result, Judgement):
+                good = result.verdict == canary.verdict
+                self.counters[f"canary:{'right' if good else 'wrong'}"] += 1
+            else:
+                self.counters["canary:abstained"] += 1
+
+    def _first_cost(self, conversation: Conversation) -> Cost:
+        """What the first question about a conversation is going to take, at least."""
+        given = tokens_of(conversation.system or "") + 1_000
+        return Cost(1, given + REPLY_TOKENS, self._price.of(given, REPLY_TOKENS))
+
+
+def _skipped(case: JudgeCase, why: str) -> Opinions:
+    drawn = case.sample or Sample(1.0, "")
+    return Opinions(msgspec.structs.replace(drawn, skipped=why), ())
+
+
+def _sampled(turn: SampledTurn, answer: Answer | None) -> SampledTurn:
+    if answer is None:
+        return msgspec.structs.replace(turn, verdict="unscored", why="not_taken")
+    if isinstance(answer.result, Judgement):
+        return msgspec.structs.replace(turn, verdict=answer.result.verdict)
+    return msgspec.structs.replace(turn, verdict="unscored", why=answer.result)
