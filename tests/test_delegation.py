@@ -96,6 +96,23 @@ def test_of_fruitless_rounds_the_first_answer_is_suspected():
     assert (suspicion.turn, suspicion.signals) == (2, {"reported"})
 
 
+def test_a_worker_whose_tool_failed_is_suspected_before_the_others():
+    talk = conversation(
+        said("Lead", "Plan: Surfer looks it up, then Writer writes it down."),
+        said("Surfer", "The winner is Ann."),
+        said("Lead", "Thank you. Now Writer, please write it down in the file."),
+        ran("disk full", error=True, args={"path": "a.txt"}, agent="Writer"),
+        said("Writer", "I have written what I could."),
+        said("Lead", "Then we are done, I think."),
+        said("Lead", "FINAL ANSWER: Ann"),
+    )
+
+    (suspicion,) = suspicions(talk).values()
+
+    assert (suspicion.turn, suspicion.signals) == (4, {"reported", "run_failed"})
+    assert suspicion.ending == "error_left"
+
+
 def test_the_answer_that_the_leader_accepted_is_suspected_before_a_quiet_one():
     turns = [
         said("Lead", "Plan: Surfer looks it up."),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import islice
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -56,6 +57,8 @@ class Marked(NamedTuple):
 def marked(transcript: Transcript) -> list[Marked]:
     """Every line that may be at fault: those that say nothing at all are left out."""
     signals = _of_equals(transcript) if transcript.leader is None else _of_led(transcript)
+    for at in _with_bad_runs(transcript.lines):
+        signals[at].add("run_failed")
     return [
         Marked(line, frozenset(found))
         for line, found in zip(transcript.lines, signals, strict=True)
@@ -65,17 +68,13 @@ def marked(transcript: Transcript) -> list[Marked]:
 
 def _of_equals(transcript: Transcript) -> list[set[Signal]]:
     known = set(vocabulary(transcript.query))
-    looked = failed = False
+    looked = False
     found: list[set[Signal]] = []
     for number, line in enumerate(transcript.lines):
         signals = _of_words(line, opens=number == 0)
         looked = looked or any(not run.idle for run in line.own)
         for run in line.own:
             known.update(vocabulary(run.text))
-        fails = any(run.failed for run in line.all_runs)
-        if (fails and not failed) or any(run.printed_nothing for run in line.all_runs):
-            signals.add("run_failed")
-        failed = failed or fails
         says = line.says
         if number and not (looked or says.has_code or says.cites) and specifics(line.text) - known:
             signals.add("ungrounded")
@@ -85,6 +84,13 @@ def _of_equals(transcript: Transcript) -> list[set[Signal]]:
             known.update(vocabulary(run.text))
         found.append(signals)
     return found
+
+
+def _with_bad_runs(lines: Sequence[Line]) -> set[int]:
+    """Positions of the first line a run of which failed, and of all that printed nothing."""
+    silent = {at for at, line in enumerate(lines) if any(r.printed_nothing for r in line.all_runs)}
+    failed = (at for at, line in enumerate(lines) if any(run.failed for run in line.all_runs))
+    return silent | set(islice(failed, 1))
 
 
 def _of_words(line: Line, *, opens: bool) -> set[Signal]:

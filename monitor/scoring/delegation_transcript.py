@@ -149,8 +149,6 @@ def _leader(lines: Sequence[Line]) -> str | None:
     workers = len(lines) - spoken[first]
     if not workers or spoken[first] < _LEADER_SHARE * len(lines):
         return None
-    if any(line.all_runs for line in lines):
-        return None
     followed = called = 0
     block: list[str] = []
     for line in lines:
