@@ -34,7 +34,7 @@ check: $(DEV_STAMP)  ## only look: format, lint, types, import contracts
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
-	@$(BIN)/mypy $(LENIENT) --exclude "^tests/sdk/" tests
+	@$(BIN)/mypy $(LENIENT) --exclude "^tests/(sdk|peers)/" tests
 	@$(BIN)/lint-imports --no-logo
 
 fix: $(DEV_STAMP)  ## format, and mend what ruff can mend

@@ -35,7 +35,13 @@ MAX_FUNCTION_LINES = 50
 VAGUE_MODULES = {"utils", "util", "helpers", "helper", "common", "misc", "data", "base", "manager"}
 VAGUE_CLASS = re.compile(r"(Base|Manager|Helper|Utils?)$|^(Base|Abstract)[A-Z]")
 VAGUE_FUNCTION = re.compile(r"^_?(get|process|handle)(_|$)|^_?(data|helper|utils?)$")
-GIVEN_FROM_OUTSIDE = {"handle_starttag", "handle_endtag", "handle_data", "get_weather"}
+GIVEN_FROM_OUTSIDE = {
+    "handle_starttag",
+    "handle_endtag",
+    "handle_data",
+    "get_weather",
+    "get_model_name",
+}
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")
 TICKET = re.compile(r"(?i)\b(issue|ticket|bug|pull request)\s*#?\d+|(?<![\w&])#\d+\b")
 MACHINE_PATH = re.compile(r"(?<![\w.])/(work|root|home|Users)/\w")

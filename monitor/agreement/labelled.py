@@ -57,6 +57,8 @@ class Label(msgspec.Struct, frozen=True):
     root_cause: str | None = None
     root_cause_turn: int | None = None
     human: Human | None = None
+    corruption: str | None = None
+    """Of a constructed conversation: the kind of change that was made."""
     spans: dict[str, str] = {}
     """Span id by turn number, for verdicts on traces."""
 
@@ -65,6 +67,12 @@ class Label(msgspec.Struct, frozen=True):
         """The conversation's own outcome; None where the source tells none."""
         told = self.outcome.get("pass")
         return told if isinstance(told, bool) else None
+
+    @property
+    def rewrites_arguments(self) -> bool:
+        """Whether arguments were written differently and mean the same."""
+        kind = self.corruption or ""
+        return kind.startswith("ctl_") and not kind.startswith("ctl_resp_")
 
     @property
     def named_roots(self) -> frozenset[int]:

@@ -102,10 +102,6 @@ def _in_own_process() -> dict[str, object]:
     return figures
 
 
-def _tell(text: str) -> None:
-    print(text, file=sys.stderr)
-
-
 PARTS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
     "ingest": _ingest,
     "scoring": _scoring,

@@ -92,7 +92,7 @@ def found_sets(folders: Sequence[Path]) -> list[LabelledSet]:
 def measured(labelled: LabelledSet, way: Way, run: Run) -> Measured:
     """One set one way. Raises InvalidInput for labels that break their format."""
     reports = run(labelled, way)
-    labels = [*_labels(labelled.labels)]
+    labels = [*labels_of(labelled.labels)]
     agents = _agents(labelled.dialogs) if any(each.human for each in labels) else {}
     tallies = [
         tally(label, reports.get(label.dialog_id), agents.get(label.dialog_id)) for label in labels
@@ -144,7 +144,8 @@ def _file(folder: Path, name: str) -> Path | None:
     return next((path for path in found if path.is_file()), None)
 
 
-def _labels(path: Path) -> Iterator[Label]:
+def labels_of(path: Path) -> Iterator[Label]:
+    """The labels of a file. Raises InvalidInput."""
     for number, line in lines(path):
         yield parse_label(line, f"{path}, line {number}")
 
