@@ -33,7 +33,7 @@ def test_the_author_of_the_code_that_failed_is_suspected():
     # Code 0.5 and the failed run 1.25, against three lines that nothing speaks against.
     assert suspicion.turn == 1
     assert suspicion.signals == {"wrote_code", "run_failed"}
-    assert suspicion.probability == pytest.approx(math.exp(1.75) / (math.exp(1.75) + 3))
+    assert suspicion.probability == pytest.approx(math.exp(1.75) / (math.exp(1.75) + 3), abs=1e-4)
 
 
 def test_a_call_that_an_agent_made_itself_is_its_own():
@@ -175,7 +175,7 @@ def test_a_suspect_fails_where_the_talk_itself_shows_a_failure():
     failed = report.turns[1]
     assert (failed.failure_reason, failed.detail) == ("incomplete_response", "unanswered")
     assert (failed.basis, failed.why, failed.findings[0].actual) == ("evidence", None, "error_left")
-    assert failed.scores == {"completeness": 1 - failed.suspicion}
+    assert failed.scores == {"completeness": pytest.approx(1 - (failed.suspicion or 0))}
     assert (report.first_failure_turn, report.root_cause_count, report.test_pass) == (2, 1, False)
 
 
@@ -274,7 +274,7 @@ def test_hostile_text_gives_a_verdict_like_any_other(text: str):
     )
 
     for found in suspicions(talk).values():
-        assert 0 < found.probability <= 1
+        assert 0 <= found.probability <= 1
 
 
 def test_the_work_grows_with_the_talk_not_with_its_square():
@@ -283,7 +283,7 @@ def test_the_work_grows_with_the_talk_not_with_its_square():
 
     (suspicion,) = suspicions(conversation(*turns)).values()
 
-    assert 0 < suspicion.probability <= 1
+    assert 0 <= suspicion.probability <= 1
     assert suspicion.turn < 10_000
 
 

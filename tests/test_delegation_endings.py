@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
-from talking import CODE, TRACE, account, ran, said, transcript
+from talking import CODE, TRACE, account, conversation, ran, said, transcript
 
 from monitor.model import Turn
 from monitor.scoring.delegation_endings import ending
+from monitor.scoring.delegation_transcript import transcripts
 
 OPENING = said("Planner", "Please find the winner of the year.")
 GOOD = ran("exitcode: 0 (execution succeeded)\nCode output: Ann")
@@ -68,6 +70,14 @@ def test_a_talk_that_shows_no_failure_has_no_bad_ending(turns: list[Turn]):
 )
 def test_a_bad_ending_is_told_by_its_kind(shown: str, turns: list[Turn]):
     assert ending(transcript(*turns)) == shown
+
+
+def test_what_a_trace_that_broke_off_lacks_is_not_held_against_the_talk():
+    turns = [OPENING, CODER, GOOD, said("Checker", "I will check it, please hold on.")]
+    cut = msgspec.structs.replace(conversation(*turns), broken_off=(0,))
+
+    assert ending(transcript(*turns)) == "broke_off"
+    assert [ending(talk) for talk in transcripts(cut)] == [None]
 
 
 def test_an_agent_that_only_runs_code_speaks_through_its_runs():

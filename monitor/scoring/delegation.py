@@ -21,6 +21,7 @@ from monitor.verdict import SUB_METRIC_OF, Detail, Finding, Reason, Verdict
 
 _NEIGHBOURS: Final = 0.3
 _SAME_AGENT: Final = 0.3
+_DIGITS: Final = 4
 _INVENTS: Final[frozenset[Signal]] = frozenset({"assumed", "ungrounded", "accepted"})
 
 
@@ -30,7 +31,7 @@ class Suspicion(NamedTuple):
     turn: int
     """Index into the conversation's turns."""
     probability: float
-    """That people would name this line, given that the talk failed; in (0, 1]."""
+    """That people would name this line, given that the talk failed; in [0, 1], of four digits."""
     signals: frozenset[Signal]
     ending: Ending | None
     """How the talk shows that it failed; None where it does not, and nothing is to fail."""
@@ -84,7 +85,7 @@ def _marked(verdict: Verdict, suspicion: Suspicion) -> Verdict:
         detail=detail,
         basis="evidence",
         why=None,
-        scores={SUB_METRIC_OF[reason]: 1.0 - suspicion.probability},
+        scores={SUB_METRIC_OF[reason]: round(1.0 - suspicion.probability, _DIGITS)},
         findings=(Finding(reason, "evidence", detail=detail, actual=suspicion.ending),),
         suspicion=suspicion.probability,
     )
@@ -119,7 +120,8 @@ def _suspect(lines: Sequence[Marked], ended: Ending | None) -> Suspicion:
     # Of equals, the earliest: what went wrong there is what the later ones went on with.
     best = max(range(len(lines)), key=lambda at: (round(gains[at], 9), -at))
     chosen = lines[best]
-    return Suspicion(chosen.line.turn, probabilities[best], chosen.signals, ended)
+    probability = round(probabilities[best], _DIGITS)
+    return Suspicion(chosen.line.turn, probability, chosen.signals, ended)
 
 
 def _probabilities(weights: Sequence[float]) -> list[float]:

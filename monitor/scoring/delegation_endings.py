@@ -51,7 +51,7 @@ def _gave_up(transcript: Transcript) -> bool:
 
 def _broke_off(transcript: Transcript) -> bool:
     final = transcript.lines[-1]
-    if final.says.closes:
+    if transcript.cut or final.says.closes:
         return False
     if transcript.leader is not None:
         return final.agent != transcript.leader

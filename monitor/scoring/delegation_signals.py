@@ -39,7 +39,9 @@ WEIGHTS: Final[Mapping[Signal, float]] = MappingProxyType(
         "accepted": 1.75,
     }
 )
-"""Log odds, rounded to quarters from a conditional logit over the lines of failed transcripts."""
+"""Log odds, rounded from a conditional logit over the lines of failed transcripts.
+
+Multiples of a quarter, so that their sum is exact in any order."""
 
 
 class Marked(NamedTuple):

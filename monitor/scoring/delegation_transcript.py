@@ -57,6 +57,8 @@ class Transcript(NamedTuple):
     lines: tuple[Line, ...]
     leader: str | None
     """The agent that hands out the work and hears every answer; None in a talk of equals."""
+    cut: bool = False
+    """The trace of it is not whole: what it lacks at the end may have been said."""
 
 
 def talks(conversation: Conversation) -> Iterator[range]:
@@ -83,7 +85,7 @@ def transcripts(conversation: Conversation) -> Iterator[Transcript]:
         lines = tuple(_lines(list(zip(talk, said, strict=True))))
         if not lines:
             continue
-        yield Transcript(query or "", lines, _leader(lines))
+        yield Transcript(query or "", lines, _leader(lines), exchange in conversation.broken_off)
 
 
 def _is_dim(reply: ResponseTurn) -> bool:
