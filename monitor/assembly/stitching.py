@@ -104,6 +104,7 @@ class _Block(NamedTuple):
     digest: bytes
     evidence: int
     unique: bool
+    pieces: list[_Piece]
 
 
 class _History(NamedTuple):
@@ -119,14 +120,16 @@ def footprint_of(segment: Segment) -> Footprint | None:
     if not heard:
         return None
     party = _party_of(segment, heard[0])
-    seeks, length = _sought([told.messages for told in heard[:CALLS]], party)
+    histories = {id(told.messages): _told(told.messages) for told in heard[:CALLS]}
+    seeks, length = _sought([histories[id(told.messages)] for told in heard[:CALLS]], party)
     offers, asks = dict[bytes, None](), dict[bytes, None]()
     for at, told in enumerate(heard[-CALLS:], max(0, len(heard) - CALLS)):
         # What a call led to within the trace, no later trace begins with.
         if at == len(heard) - 1 or not any(message.calls for message in told.out):
+            history = histories.get(id(told.messages)) or _told(told.messages)
             for ending in _endings(told.out):
-                offers.update(dict.fromkeys(_offered(_told(told.messages, ending), party)))
-            asks.update(dict.fromkeys(_asked(_told(told.messages), party)))
+                offers.update(dict.fromkeys(_offered(_continued(history, ending), party)))
+            asks.update(dict.fromkeys(_asked(history, party)))
     if not seeks and not offers:
         return None
     starts = [span.start_ns for span in segment.spans if span.start_ns]
@@ -185,12 +188,11 @@ def _of_root(root: AgentSpan, heard: list[_Heard]) -> list[_Heard]:
     return [] if reply == reply_of(last.out) else [last._replace(out=said)]
 
 
-def _sought(given: Iterable[Sequence[Message]], party: _Party) -> tuple[list[bytes], int]:
+def _sought(histories: Iterable[_History], party: _Party) -> tuple[list[bytes], int]:
     """Keys of what may have been before, by the first call that continues none of the others."""
     known: dict[int, set[bytes]] = {}
     first: tuple[list[bytes], int] | None = None
-    for messages in given:
-        history = _told(messages)
+    for history in histories:
         blocks = history.whole
         if any(_key(blocks[:length]) in keys for length, keys in known.items()):
             continue
@@ -301,26 +303,40 @@ def _key(blocks: Iterable[_Block], service: bytes = b"") -> bytes:
     return _digest(service + b"".join(block.digest for block in blocks))
 
 
-def _told(messages: Sequence[Message], ending: Sequence[Message] = ()) -> _History:
-    pieces = [piece for message in (*_kept(messages), *ending) for piece in _pieces(message)]
-    whole = _blocks(pieces)
+def _told(messages: Sequence[Message]) -> _History:
+    nothing: list[_Block] = []
+    return _continued(_History(nothing, nothing), _kept(messages))
+
+
+def _continued(history: _History, messages: Sequence[Message]) -> _History:
+    pieces = [piece for message in messages for piece in _pieces(message)]
     talk = [piece for piece in pieces if piece.talk]
-    return _History(whole, whole if len(talk) == len(pieces) else _blocks(talk))
+    whole = _joined(history.whole, pieces)
+    if len(talk) == len(pieces) and history.talk is history.whole:
+        return _History(whole, whole)
+    return _History(whole, _joined(history.talk, talk))
 
 
-def _blocks(pieces: Sequence[_Piece]) -> list[_Block]:
-    return [_block(speaker, list(group)) for speaker, group in groupby(pieces, key=_speaker_of)]
+def _joined(blocks: list[_Block], pieces: Sequence[_Piece]) -> list[_Block]:
+    if blocks and pieces and blocks[-1].speaker == pieces[0].speaker:
+        blocks, pieces = blocks[:-1], [*blocks[-1].pieces, *pieces]
+    groups = groupby(pieces, key=_speaker_of)
+    return [*blocks, *(_block(speaker, list(group)) for speaker, group in groups)]
 
 
-def _block(speaker: str, pieces: Sequence[_Piece]) -> _Block:
-    evidence = sum([len(piece.told) for piece in pieces])
+def _block(speaker: str, pieces: list[_Piece]) -> _Block:
+    evidence, unique = 0, False
+    for piece in pieces:
+        evidence += len(piece.told)
+        unique = unique or piece.unique
     if speaker == _AGENT:
         evidence //= ANSWER_SHARE
-    if evidence < WINDOW_EVIDENCE_BYTES and any(_DIGIT.search(piece.told) for piece in pieces):
+    if evidence < WINDOW_EVIDENCE_BYTES and any(
+        map(_DIGIT.search, [piece.told for piece in pieces])
+    ):
         evidence += DIGIT_BYTES
     content = b" ".join([piece.content for piece in pieces])
-    unique = any(piece.unique for piece in pieces)
-    return _Block(speaker, _digest(speaker.encode() + content), evidence, unique)
+    return _Block(speaker, _digest(speaker.encode() + content), evidence, unique, pieces)
 
 
 def _pieces(message: Message) -> Iterator[_Piece]:
