@@ -16,6 +16,7 @@ JsonValue: TypeAlias = Any
 """A decoded JSON value: None, bool, int, float, str, list or dict with string keys."""
 
 SpanKind: TypeAlias = Literal["agent", "model", "tool", "other"]
+Aside: TypeAlias = Literal["guardrail", "evaluator"]
 ArgumentsState: TypeAlias = Literal["parsed", "raw", "truncated", "absent"]
 IdRemark: TypeAlias = Literal["resource", "response", "constant", "service", "length"]
 
@@ -134,6 +135,8 @@ class AgentSpan(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The process's `service.name`, behind its namespace and a slash where it has one."""
     cut_short: bool = False
     """The model stopped before its reply was whole, by its own account: a limit, a filter."""
+    aside: Aside | None = None
+    """It guards or evaluates: what runs below it is no turn of the agent's own."""
 
 
 class ActionTurn(msgspec.Struct, frozen=True, array_like=True, tag="action", gc=False):

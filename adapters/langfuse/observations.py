@@ -25,6 +25,7 @@ from adapters.langfuse.speech import derived_calls, given_in, prompt_as_system, 
 from adapters.langfuse.tools import answer_in, call_of, is_tool_message
 from adapters.shapes.payload import Given, Said
 from adapters.vocabularies import identity
+from adapters.vocabularies.asides import aside_of, named_aside
 from adapters.vocabularies.completing import completed, lacks_content
 from adapters.vocabularies.definitions import read_definitions
 from adapters.vocabularies.failures import is_control_flow
@@ -126,7 +127,8 @@ class ObservationReader:
         if kind == "tool":
             return _tool(seen, marks, bare, told)
         if kind == "other":
-            return msgspec.structs.replace(bare, kind="other", vocabulary=VOCABULARY)
+            aside = named_aside(seen.type) or aside_of(marks.attributes)
+            return msgspec.structs.replace(bare, kind="other", vocabulary=VOCABULARY, aside=aside)
         return _speaking(seen, marks, bare, told, kind)
 
     def _bare(self, seen: Observation, trace: TraceRow, marks: _Marks) -> AgentSpan:

@@ -8,6 +8,8 @@ from typing import Final, NamedTuple
 import msgspec
 
 from adapters.vocabularies import content
+from adapters.vocabularies.asides import KEYS as ASIDE_KEYS
+from adapters.vocabularies.asides import aside_of
 from adapters.vocabularies.completing import completed, lacks_content
 from adapters.vocabularies.failures import ERROR_TYPE, failure_of
 from adapters.vocabularies.failures import KEYS as FAILURE_KEYS
@@ -60,7 +62,8 @@ class SpanReader:
         self._vocabularies = tuple(vocabularies)
         self._conversation_keys = _with_first(conversation_attribute, CONVERSATION_KEYS)
         self._release_keys = _with_first(release_attribute, RELEASE_KEYS)
-        names = {EXPECTED, RESPONSE_ID, SERVICE_NAME, *FAILURE_KEYS, *FINISH_KEYS, *extra}
+        names = {EXPECTED, RESPONSE_ID, SERVICE_NAME, *extra}
+        names.update(FAILURE_KEYS, FINISH_KEYS, ASIDE_KEYS)
         names.update(self._conversation_keys, self._release_keys, USER_KEYS)
         for vocabulary in self._vocabularies:
             names.update(vocabulary.keys)
@@ -132,6 +135,8 @@ class SpanReader:
             service=origin.whole_service,
         )
         found = self._told(attributes, events, span)
+        if found.kind == "other" and (aside := aside_of(attributes)):
+            return msgspec.structs.replace(found, aside=aside)
         if (found.kind in ("model", "agent") or detail) and cut_short(attributes, events):
             return msgspec.structs.replace(found, cut_short=True)
         return found

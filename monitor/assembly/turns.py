@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from monitor.assembly.asides import without_asides
 from monitor.assembly.calls import matched
 from monitor.assembly.flow import Event, Survey, call_of, events_of, in_causal_order
 from monitor.assembly.frames import Frames
@@ -62,13 +63,17 @@ class TraceTurns(msgspec.Struct, frozen=True, array_like=True):
     usage: Usage | None = None
     skewed: int = 0
     """Spans that end before they start; their durations count as zero."""
+    usage_missing: int = 0
+    """Model calls at the bottom whose tokens neither they nor a call around them told."""
 
 
 def trace_turns(segment: Segment) -> TraceTurns:
     """The segment's turns, the same for any order in which its spans arrived."""
-    spans = segment.spans
+    spans = without_asides(segment.spans)
     tree = Tree(hosted(spans))
     survey = Survey(tree)
+    # What guards and evaluators spend is spent as well.
+    spending = survey if spans is segment.spans else Survey(Tree(hosted(segment.spans)))
     parts: list[Part] = []
     for unit in _units(tree, survey):
         parts.append(_part(segment.conversation_id, unit, parts[-1] if parts else None))
@@ -86,8 +91,9 @@ def trace_turns(segment: Segment) -> TraceTurns:
         system=_system(spans, survey),
         tools=_tools(spans),
         expected=expected,
-        usage=_usage(survey),
+        usage=_usage(spending),
         skewed=skewed,
+        usage_missing=_usage_missing(spending),
     )
 
 
@@ -263,6 +269,18 @@ def _usage(survey: Survey) -> Usage | None:
             covered.add(above)
             above = above.caller
     return total_usage([node.span.usage for node in survey.models if node not in covered])
+
+
+def _usage_missing(survey: Survey) -> int:
+    missing = 0
+    for node in survey.models:
+        if node in survey.wrapped:
+            continue
+        told: Node | None = node
+        while told is not None and told.span.usage is None:
+            told = told.caller
+        missing += told is None
+    return missing
 
 
 def total_usage(told: Iterable[Usage | None]) -> Usage | None:

@@ -260,6 +260,11 @@ REJECTED: Final = Metric(
     ("why",),
     zeros=_singles(REFUSALS),
 )
+USAGE_MISSING: Final = Metric(
+    _name("usage_missing"),
+    "counter",
+    "Model calls that told no tokens, so that no sum of tokens holds them.",
+)
 REDACTIONS: Final = Metric(
     _name("redactions"),
     "counter",

@@ -26,6 +26,7 @@ from monitor.ledger.labels import OTHER, label_value
 from monitor.ledger.snapshot import Totals
 
 EXPIRED = "reports:expired"
+USAGE_MISSING = "usage_missing"
 OPENMETRICS = "application/openmetrics-text"
 OPENMETRICS_TYPE = f"{OPENMETRICS}; version=1.0.0; charset=utf-8"
 TEXT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -125,6 +126,7 @@ def _span_families(totals: Totals, live: Live) -> Iterator[Family]:
     faults[("quarantined_row",)] = faults.get(("quarantined_row",), 0) + quarantined
     yield counter(cat.FAULTS_TOTAL, _with_zeros(cat.FAULTS_TOTAL, faults))
     yield counter(cat.EVENTS, _with_zeros(cat.EVENTS, sorted_out["event"]))
+    yield counter(cat.USAGE_MISSING, sorted_out[USAGE_MISSING])
     yield counter(cat.REDACTIONS, _with_zeros(cat.REDACTIONS, sorted_out["redacted"]))
     yield counter(cat.EXPIRED, sorted_out["expired"])
     yield counter(cat.OVERFLOW, _with_zeros(cat.OVERFLOW, totals.family("overflow")))
@@ -139,6 +141,7 @@ def _by_kind(counts: Mapping[str, int]) -> dict[str, dict[cat.Labels, float]]:
         "rejected": {},
         "fault": {},
         "redacted": {},
+        USAGE_MISSING: {(): counts.get(USAGE_MISSING, 0)},
         "event": {},
         "expired": {(): counts.get(EXPIRED, 0)},
     }
@@ -148,7 +151,7 @@ def _by_kind(counts: Mapping[str, int]) -> dict[str, dict[cat.Labels, float]]:
             spans[(kind,)] += value
         if why and kind in ("dropped", "rejected", "fault", "redacted"):
             found[kind][(label_value(why),)] = value
-        elif (kind,) not in spans and name != EXPIRED:
+        elif (kind,) not in spans and name not in (EXPIRED, USAGE_MISSING):
             found["event"][(label_value(name),)] = value
     return found
 

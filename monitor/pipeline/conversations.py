@@ -144,6 +144,7 @@ class ConversationStage:
         turns = closed.turns[name]
         if not closed.again:
             counts["skew"] += turns.skewed
+            counts["usage_missing"] += turns.usage_missing
             record.turns += sum([len(part.turns) for part in turns.parts])
         record.traces[trace_id] = (closed.start_ns, closed.stored_bytes)
         record.seen_at = max(record.seen_at, closed.seen_at)
