@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from monitor.model import ActionTurn, Conversation, JsonValue, ResponseTurn
 from monitor.references.contracts import ToolContracts
+from monitor.scoring.causes import Cause, asked_for
 from monitor.scoring.departures import Evidence, explain_claim, is_supported, is_told, traced
 from monitor.scoring.judged import Judged
 from monitor.scoring.placement import Slot
@@ -45,7 +46,8 @@ class Blame(NamedTuple):
     findings: tuple[Finding, ...]
     """Its own faults; when there are none, the inherited ones, as `prior_action_failed`."""
     origin: int | None = None
-    """Position of the earliest root behind the inherited faults; None when there are none."""
+    """Position of the earliest root behind the inherited faults; None when there are none, and
+    when the user decided what was done."""
 
 
 class Attribution:
@@ -62,6 +64,7 @@ class Attribution:
         self._expected = expected
         self._contracts = contracts
         self._sources: list[Source] = []
+        self._roots: dict[int, int] = {}
         self._good: list[ActionTurn | ResponseTurn] = []
         self._values: set[str] = set()
         self._words: set[str] = set()
@@ -72,8 +75,23 @@ class Attribution:
         self._indexed = 0
         self._queries = 0
 
-    def blame(self, position: int, slot: Slot, judged: Judged, exchange: int) -> Blame:
-        """The slot's blame. Slots are to be given in their order, each once."""
+    @property
+    def changed(self) -> bool:
+        """Whether a call that went wrong so far may have left the state wrong."""
+        return any(s.origin is not None and s.changes_state for s in self._sources)
+
+    def blame(
+        self,
+        position: int,
+        slot: Slot,
+        judged: Judged,
+        exchange: int,
+        cause: Cause | None = None,
+    ) -> Blame:
+        """The slot's blame. Slots are to be given in their order, each once.
+
+        `cause`: what lies behind a call that was never made, where that is known.
+        """
         turn = None if slot.turn is None else self._conversation.turns[slot.turn]
         expected = None if slot.expected is None else self._expected[slot.expected]
         place = Place(exchange, self._chain, slot.expected)
@@ -82,7 +100,9 @@ class Attribution:
             blame = self._reply(position, judged, place, text or "")
             self._chain += 1
         else:
-            blame = self._action(position, turn, expected, judged, place)
+            blame = self._action(position, turn, expected, judged, place, cause)
+        if blame.findings:
+            self._roots[position] = position if blame.origin is None else blame.origin
         if not blame.findings and turn is not None:
             self._good.append(turn)
             if isinstance(turn, ActionTurn) and turn.error_type is None and self._sources:
@@ -96,8 +116,16 @@ class Attribution:
         expected: ExpectedAction | None,
         judged: Judged,
         place: Place,
+        cause: Cause | None,
     ) -> Blame:
         findings, origin, inherited = self._sorted(judged.findings, place, "")
+        behind = (
+            None if cause is None or cause.position is None else self._roots.get(cause.position)
+        )
+        users = not judged.own and self._is_users(findings, cause, place)
+        if findings and (users or behind is not None):
+            findings, inherited, origin = [], [*findings, *inherited], behind
+        findings += judged.own
         if turn is not None and expected is not None and not judged.findings and not judged.why:
             changers = self._state(turn) if differs(turn, expected) else None
             if changers:
@@ -105,18 +133,26 @@ class Attribution:
                 inherited = [_state_finding(turn, expected)]
             elif changers is not None:
                 self._add(turn, expected, (), None, place)
-        blame = _blame(findings, inherited, origin)
+        blame = _blame(findings, inherited, origin, users=users and not findings)
         if blame.findings:
             root = position if findings or origin is None else origin
-            self._add(turn, expected, judged.findings, root, place)
+            self._add(turn, expected, judged.findings, None if users else root, place)
         return blame
 
     def _reply(self, position: int, judged: Judged, place: Place, text: str) -> Blame:
         found = (*judged.findings, *self._surplus(judged, place))
-        if not found and not judged.own:
+        if not found and not judged.own and not judged.hinging:
             return Blame(())
         findings, origin, inherited = self._sorted(found, place, text)
-        findings += judged.own
+        roots = [] if origin is None else [origin]
+        for finding in (*judged.own, *judged.hinging):
+            behind = self._behind(finding, hinging=finding in judged.hinging)
+            if behind is None:
+                findings.append(finding)
+            else:
+                inherited.append(finding)
+                roots.append(behind)
+        origin = min(roots, default=None)
         blame = _blame(findings, inherited, origin)
         if blame.findings:
             root = position if findings or origin is None else origin
@@ -139,6 +175,36 @@ class Attribution:
             elif not any(_moved(finding, source) for source in sources):
                 own.append(finding)
         return own, min(origins, default=None), inherited
+
+    def _behind(self, finding: Finding, *, hinging: bool) -> int | None:
+        """The earliest root behind what a reply owes; None: nothing explains it.
+
+        A reply that said something else in its place or, for what hinges on a call, one that
+        left the state wrong.
+        """
+        owed = plain(finding.expected) if finding.reason == "incomplete_response" else None
+        return min(
+            (
+                source.origin
+                for source in self._sources
+                if source.origin is not None
+                and (owed in source.owed or (hinging and source.changes_state))
+            ),
+            default=None,
+        )
+
+    def _is_users(self, findings: Sequence[Finding], cause: Cause | None, place: Place) -> bool:
+        """Whether the user decided it: said no to a call, or asked for all that is wrong."""
+        if cause is not None or not findings:
+            return cause is not None and cause.position is None
+        if any(
+            finding.reason != "inconsistent_parameter_values" or finding.basis != "gold"
+            for finding in findings
+        ):
+            return False
+        queries = self._conversation.queries[: place.exchange + 1]
+        said = [query.casefold() for query in queries if query]
+        return all(asked_for(finding.expected, finding.actual, said) for finding in findings)
 
     def _explaining(self, finding: Finding, place: Place, text: str) -> Sequence[Source]:
         declared = self._declared(place)
@@ -268,18 +334,24 @@ class Attribution:
         )
 
 
-def _blame(own: Sequence[Finding], inherited: Sequence[Finding], origin: int | None) -> Blame:
+def _blame(
+    own: Sequence[Finding],
+    inherited: Sequence[Finding],
+    origin: int | None,
+    *,
+    users: bool = False,
+) -> Blame:
     if own:
         return Blame(tuple(own), origin)
-    return Blame(tuple(_as_inherited(finding) for finding in inherited), origin)
+    return Blame(tuple(_as_inherited(finding, users=users) for finding in inherited), origin)
 
 
-def _as_inherited(finding: Finding) -> Finding:
+def _as_inherited(finding: Finding, *, users: bool = False) -> Finding:
     return Finding(
         "prior_action_failed",
         finding.basis,
         field=finding.field,
-        detail=finding.detail,
+        detail="users_choice" if users else finding.detail,
         expected=finding.expected,
         actual=finding.actual,
         score=finding.score,

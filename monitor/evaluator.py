@@ -13,6 +13,7 @@ from monitor.references.contracts import ToolContracts
 from monitor.scoring.absence import may_not_have_come
 from monitor.scoring.actions import ActionJudge
 from monitor.scoring.alignment import align
+from monitor.scoring.causes import NO_CAUSES, Causes, causes_of
 from monitor.scoring.composition import CompositionRule, UnweightedMean
 from monitor.scoring.contract import judge_by_contract
 from monitor.scoring.delegation import first_failure, inner_turns, suspected
@@ -20,7 +21,7 @@ from monitor.scoring.distance import Distance
 from monitor.scoring.evidence import EvidenceJudge
 from monitor.scoring.judged import Judged, unscored
 from monitor.scoring.literals import Literals
-from monitor.scoring.outputs import unsaid
+from monitor.scoring.outputs import NO_OUTPUTS, Outputs, outputs_of
 from monitor.scoring.placement import Slot
 from monitor.scoring.replies import ReplyJudge
 from monitor.scoring.structure import expected_name, names_of
@@ -185,7 +186,8 @@ class _Run:
 
     def verdicts(self, *, closed: bool) -> tuple[Verdict, ...]:
         slots = self._slots(closed=closed)
-        unsaid_at = self._unsaid(slots) if closed else {}
+        causes = self._causes(slots)
+        outputs = self._outputs(slots, causes) if closed else NO_OUTPUTS
         attribution = Attribution(self.conversation, self.expected, self.contracts)
         calls = Counter(
             turn.exchange
@@ -200,9 +202,12 @@ class _Run:
             judged = self._judged(slot, turn)
             if turn is None and may_not_have_come(self.conversation, slots, position):
                 judged = unscored("truncated")
-            if position in unsaid_at:
-                judged = _with_unsaid(judged, unsaid_at[position])
-            blame = attribution.blame(position, slot, judged, exchange)
+            if position in causes.impossible:
+                judged = unscored("unsure")
+            judged = _with_faults(judged, causes.findings(position))
+            judged = outputs.joined(position, judged, changed=attribution.changed)
+            cause = causes.of.get(position)
+            blame = attribution.blame(position, slot, judged, exchange, cause)
             place = _Place(position + 1, exchange, chain_of(calls[exchange]))
             verdicts.append(self._verdict(slot, turn, judged, blame, place))
         return tuple(verdicts)
@@ -272,26 +277,28 @@ class _Run:
             return self.evidence.reply(slot.turn, turn)
         return self.replies.judge(expected, turn.text, self.literals)
 
-    def _unsaid(self, slots: Sequence[Slot]) -> dict[int, tuple[str, ...] | None]:
-        """The required outputs that no reply states, at the last reply; None: it cannot be said."""
+    def _causes(self, slots: Sequence[Slot]) -> Causes:
+        """Why expected calls were not made, where the evidence counts."""
+        if self.evidence is None:
+            return NO_CAUSES
+        return causes_of(self.conversation, self.expected, self.contracts, slots)
+
+    def _outputs(self, slots: Sequence[Slot], causes: Causes) -> Outputs:
+        """The required outputs that no reply states, where they were due."""
         if self.reference is None or not self.reference.required_outputs:
-            return {}
-        turns = self.conversation.turns
-        replies = [
-            (position, turn)
+            return NO_OUTPUTS
+        omitted = [
+            position
             for position, slot in enumerate(slots)
-            if slot.turn is not None and isinstance(turn := turns[slot.turn], ResponseTurn)
+            if slot.turn is None and position not in causes.impossible
         ]
-        if not replies:
-            return {}
-        texts = [turn.text for _, turn in replies if turn.text is not None]
-        missing = unsaid(self.reference.required_outputs, texts)
-        if not missing:
-            return {}
-        whole = not self.conversation.broken_off and all(
-            turn.text is not None and not turn.truncated for _, turn in replies
+        return outputs_of(
+            self.reference.required_outputs,
+            self.conversation,
+            slots,
+            omitted,
+            whole=not self.conversation.broken_off,
         )
-        return {replies[-1][0]: missing if whole else None}
 
     def _verdict(
         self, slot: Slot, turn: Turn | None, judged: Judged, blame: Blame, place: _Place
@@ -349,13 +356,13 @@ def _omitted(expected: ExpectedTurn | None) -> Judged:
     return Judged("gold", (finding,), {"completeness": 0.0})
 
 
-def _with_unsaid(judged: Judged, missing: tuple[str, ...] | None) -> Judged:
-    if missing is None:
-        kept = judged.findings or judged.why == "truncated"
-        return judged if kept else unscored("content_missing")
-    findings = tuple(Finding("incomplete_response", "gold", expected=value) for value in missing)
-    scores: dict[SubMetric, float] = {**judged.scores, "completeness": 0.0}
-    return judged._replace(basis="gold", own=findings, scores=scores, why=None)
+def _with_faults(judged: Judged, faults: tuple[Finding, ...]) -> Judged:
+    """A turn's judgement with faults that show only in what followed."""
+    if not faults:
+        return judged
+    return judged._replace(
+        basis=judged.basis or faults[0].basis, own=(*judged.own, *faults), why=None
+    )
 
 
 def _kept(findings: tuple[Finding, ...], lead: Finding | None) -> tuple[Finding, ...]:

@@ -19,7 +19,11 @@ class Judged(NamedTuple):
     """Set when unscored, and when a comparison stayed open: then a turn that has no finding is
     unscored."""
     own: tuple[Finding, ...] = ()
-    """Further faults, which no earlier turn can explain: they are the conversation's as a whole."""
+    """Further faults of the conversation as a whole: what some reply owed. Only a reply that said
+    something else in its place explains them."""
+    hinging: tuple[Finding, ...] = ()
+    """Further faults that are not the turn's own: only a call that went wrong before it could
+    have prevented them."""
     surplus: tuple[str, ...] = ()
     """Claims of a reply that the expected reply does not hold. Whether they are faults depends
     on where they came from, which attribution knows."""

@@ -43,6 +43,8 @@ class Source(NamedTuple):
     """Whether its expected output is known."""
     errored: bool = False
     is_reply: bool = False
+    owed: frozenset[str] = frozenset()
+    """What a reply should have stated in place of what it did state."""
     carried: frozenset[tuple[str, str]] = frozenset()
     """Expected and actual value of each wrong argument."""
     tools: frozenset[str] | None = None
@@ -96,7 +98,12 @@ def source_of_reply(findings: Sequence[Finding], origin: int, place: Place) -> S
         actual = tokens(finding.actual) if isinstance(finding.actual, str) else ()
         wrong |= set(actual) - set(expected)
     words = frozenset(wrong)
-    return Source(origin, place, wrong=Content(words, words), is_reply=True)
+    owed = frozenset(
+        plain(finding.expected)
+        for finding in findings
+        if finding.reason == "inconsistent_response" and finding.expected is not None
+    )
+    return Source(origin, place, wrong=Content(words, words), is_reply=True, owed=owed)
 
 
 def differs(turn: ActionTurn, expected: ExpectedAction) -> bool:
