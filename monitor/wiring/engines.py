@@ -25,7 +25,7 @@ from monitor.ports import Redaction, Sink
 from monitor.roles.engine import Engine, Stores
 from monitor.roles.label_reader import LabelReader
 from monitor.wiring.comparing import intents_of, watching_of, with_intents
-from monitor.wiring.labels import label_desk, labels_are_read
+from monitor.wiring.labels import label_desk
 
 Counts = Callable[[], Mapping[str, int]]
 VERSION = importlib.metadata.version("agent-turn-monitor")
@@ -59,18 +59,15 @@ def engine(
     chosen = evaluation(settings, redaction)
     receiving = sinks(settings) if durable else []
     database = Database.open(path, durable=durable)
-    label_reader = None
-    if durable and labels_are_read(settings):
-        label_sink, label_reader = label_desk(settings, database, redaction)
-        receiving = [*receiving, label_sink]
+    desk = label_desk(settings, database, redaction) if durable else None
+    receiving = [*receiving, desk.sink] if desk else receiving
     stores = _stores(settings, database, receiving)
-    limits = pipeline_limits(settings)
     intents = intents_of(settings, chosen.encoder)
     watching = watching_of(settings, intents)
     evaluate = with_intents(chosen.evaluator.evaluate, intents)
     running = Engine(
         stores,
-        lambda state: Pipeline(evaluate, state, limits),
+        lambda state: Pipeline(evaluate, state, pipeline_limits(settings)),
         receiving,
         watching,
     )
@@ -101,7 +98,7 @@ def engine(
         Collector(lambda: stores.ledger.totals(reader), live).render,
         lambda: status_page(stores.ledger.totals(reader), live()),
         close,
-        label_reader,
+        desk.reader if desk else None,
     )
 
 

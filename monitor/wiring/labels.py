@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from monitor.agreement.pairs import LABELLED
 from monitor.config import Settings
@@ -19,16 +19,20 @@ from monitor.verdict import HumanLabel, LabelledMetric
 OWN_PREFIX: Final = "agent_monitor."
 
 
-def labels_are_read(settings: Settings) -> bool:
-    """Whether any source of labels is named."""
-    return bool(settings.labels.files) or settings.labels.langfuse
+class LabelDesk(NamedTuple):
+    """The sink that keeps what labels are held against, and the reader of labels."""
+
+    sink: LabelSink
+    reader: LabelReader
 
 
 def label_desk(
     settings: Settings, database: Database, redaction: Redaction | None
-) -> tuple[LabelSink, LabelReader]:
-    """The sink that keeps what labels are held against, and the reader of labels."""
+) -> LabelDesk | None:
+    """Where labels and verdicts meet; None where no source of labels is named."""
     chosen = settings.labels
+    if not chosen.files and not chosen.langfuse:
+        return None
     book = LabelBook(database, chosen.keep_s, chosen.waiting)
     reader = LabelReader(
         book,
@@ -39,7 +43,7 @@ def label_desk(
         interval_s=chosen.interval_s,
         keep_s=chosen.keep_s,
     )
-    return LabelSink(book, wall_clock), reader
+    return LabelDesk(LabelSink(book, wall_clock), reader)
 
 
 def annotations_of(settings: Settings, redaction: Redaction | None) -> Annotations:
