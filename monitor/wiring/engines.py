@@ -21,6 +21,7 @@ from monitor.ledger.spool import Spool
 from monitor.ledger.state import StateStore
 from monitor.ledger.totals import Ledger, LedgerLimits
 from monitor.pipeline import Pipeline, PipelineLimits
+from monitor.pipeline.pipeline import Evaluate
 from monitor.ports import Redaction, Sink
 from monitor.roles.engine import Engine, Stores
 from monitor.roles.label_reader import LabelReader
@@ -65,12 +66,7 @@ def engine(
     intents = intents_of(settings, chosen.encoder)
     watching = watching_of(settings, intents)
     evaluate = with_intents(chosen.evaluator.evaluate, intents)
-    running = Engine(
-        stores,
-        lambda state: Pipeline(evaluate, state, pipeline_limits(settings)),
-        receiving,
-        watching,
-    )
+    running = Engine(stores, _building(settings, evaluate), receiving, watching)
     reader = stores.database.reader()
 
     def live() -> Live:
@@ -100,6 +96,11 @@ def engine(
         close,
         desk.reader if desk else None,
     )
+
+
+def _building(settings: Settings, evaluate: Evaluate) -> Callable[[StateStore], Pipeline]:
+    limits = pipeline_limits(settings)
+    return lambda state: Pipeline(evaluate, state, limits)
 
 
 def _stores(settings: Settings, database: Database, receiving: Sequence[Sink]) -> Stores:
