@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Final, NamedTuple, get_args
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 from monitor.attribution import Attribution, Blame
 from monitor.model import ActionTurn, Conversation, ResponseTurn, Turn, omitted_turn_id
@@ -19,8 +19,10 @@ from monitor.scoring.contract import judge_by_contract
 from monitor.scoring.delegation import first_failure, inner_turns, suspected
 from monitor.scoring.distance import Distance
 from monitor.scoring.evidence import EvidenceJudge
+from monitor.scoring.figures import accumulated_s, duration_s, kept, means, started_s
 from monitor.scoring.judged import Judged, unscored
 from monitor.scoring.literals import Literals
+from monitor.scoring.opinions import with_opinion
 from monitor.scoring.outputs import NO_OUTPUTS, Outputs, outputs_of
 from monitor.scoring.placement import Slot
 from monitor.scoring.replies import ReplyJudge
@@ -33,15 +35,13 @@ from monitor.verdict import (
     ExpectedResponse,
     ExpectedTurn,
     Finding,
+    Judgement,
     Reference,
     Report,
-    SubMetric,
     Verdict,
     chain_of,
 )
 
-FINDING_LIMIT: Final = 50
-"""Findings of one turn that its verdict keeps; its reason and scores rest on all of them."""
 RULES_VERSION: Final = "aem-3"
 """Changes whenever equal input may get another verdict."""
 
@@ -84,10 +84,12 @@ class Evaluator:
         revision: int,
         dialog_id: str | None = None,
         reference: Reference | None = None,
+        judgements: Mapping[str, Judgement] | None = None,
     ) -> Report:
         """The report at this revision. What is expected later is missing only once `closed`.
 
         A `reference` that came with the conversation is taken before those of the sources.
+        `judgements`, by turn id, decide what neither gold nor a contract does.
         """
         reference = reference or self._reference(conversation)
         contracts = self._contracts.with_definitions(conversation.tools)
@@ -95,6 +97,7 @@ class Evaluator:
         if self._evidence:
             run.evidence = EvidenceJudge(conversation, contracts)
             run.inner = inner_turns(conversation)
+        run.judgements = judgements or {}
         verdicts = run.verdicts(closed=closed)
         if self._evidence and closed and reference is None:
             verdicts = suspected(conversation, verdicts)
@@ -120,7 +123,7 @@ class Evaluator:
         failed = sum(verdict.verdict == "fail" for verdict in verdicts)
         roots = [verdict for verdict in verdicts if verdict.is_root]
         scored = passed + failed
-        sub_metrics = _means(verdicts)
+        sub_metrics = means(verdicts)
         usage = conversation.usage
         return Report(
             conversation_id=conversation.conversation_id,
@@ -139,8 +142,8 @@ class Evaluator:
             composition=self._composition.compose(verdicts, sub_metrics),
             turns=verdicts,
             model=conversation.model,
-            latency_s=_accumulated_s(conversation),
-            started_s=_started_s(conversation),
+            latency_s=accumulated_s(conversation),
+            started_s=started_s(conversation),
             reference_id=None if reference is None else reference.reference_id,
             reference_match=None if reference is None else reference.match,
             evaluator=self.version,
@@ -178,6 +181,7 @@ class _Run:
         self.replies = ReplyJudge(comparator, thresholds)
         self.evidence: EvidenceJudge | None = None
         self.inner: frozenset[int] = frozenset()
+        self.judgements: Mapping[str, Judgement] = {}
         self.heard = _heard(conversation.turns)
         self.literals = Literals(
             (turn.result for turn in self.expected if isinstance(turn, ExpectedAction)),
@@ -200,6 +204,8 @@ class _Run:
             turn = None if slot.turn is None else self.conversation.turns[slot.turn]
             exchange = self._exchange(slots, position, exchange)
             judged = self._judged(slot, turn)
+            if turn is not None and self.judgements:
+                judged = with_opinion(judged, self.judgements.get(turn.turn_id))
             if turn is None and may_not_have_come(self.conversation, slots, position):
                 judged = unscored("truncated")
             if position in causes.impossible:
@@ -323,12 +329,12 @@ class _Run:
             why=why,
             inherited_from=None if blame.origin is None else blame.origin + 1,
             scores={} if outcome == "unscored" else dict(judged.scores),
-            findings=_kept(blame.findings, lead),
+            findings=kept(blame.findings, lead),
             agent=None if turn is None else turn.agent,
             span_ids=() if turn is None else turn.span_ids,
             exchange=place.exchange,
             chain=place.chain,
-            latency_s=None if turn is None else _duration_s(turn),
+            latency_s=None if turn is None else duration_s(turn),
             weight=1.0 if expected is None else expected.weight,
             critical=expected is not None and expected.critical,
             trace_id=None if turn is None else turn.trace_id or None,
@@ -363,38 +369,3 @@ def _with_faults(judged: Judged, faults: tuple[Finding, ...]) -> Judged:
     return judged._replace(
         basis=judged.basis or faults[0].basis, own=(*judged.own, *faults), why=None
     )
-
-
-def _kept(findings: tuple[Finding, ...], lead: Finding | None) -> tuple[Finding, ...]:
-    """As many as a report may hold, the one that gives the reason always among them."""
-    kept = findings[:FINDING_LIMIT]
-    if lead is None or lead in kept:
-        return kept
-    return (lead, *kept[:-1])
-
-
-def _means(verdicts: Sequence[Verdict]) -> dict[SubMetric, float | None]:
-    means: dict[SubMetric, float | None] = {}
-    for name in get_args(SubMetric):
-        scores = [v.scores[name] for v in verdicts if name in v.scores]
-        means[name] = sum(scores) / len(scores) if scores else None
-    return means
-
-
-def _duration_s(turn: Turn) -> float | None:
-    return (turn.end_ns - turn.start_ns) / 1e9 if turn.end_ns >= turn.start_ns > 0 else None
-
-
-def _accumulated_s(conversation: Conversation) -> float | None:
-    """What the user waited for all replies together; None when no reply tells its times."""
-    waited = [
-        turn.end_ns - turn.start_ns
-        for turn in conversation.turns
-        if isinstance(turn, ResponseTurn) and turn.end_ns >= turn.start_ns > 0
-    ]
-    return sum(waited) / 1e9 if waited else None
-
-
-def _started_s(conversation: Conversation) -> float | None:
-    started = [turn.start_ns for turn in conversation.turns if turn.start_ns > 0]
-    return min(started) / 1e9 if started else None
