@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Final
 
+import msgspec
+
 from adapters.frameworks.documents import (
     DocumentDecoder,
     UnreadableDocument,
@@ -26,10 +28,16 @@ _PARENT: Final = ("parent_span_id", "parentSpanId", "parent_id")
 _ERROR_CODES: Final = frozenset({"2", "ERROR", "STATUS_CODE_ERROR", "STATUSCODE.ERROR"})
 _EVENT_LISTS: Final = ("span_events", "events")
 _CONTEXT: Final = "context"
+_BAG_NAME: Final = "spanName"
+_BAG_SCOPE: Final = "scopeName"
 
 
 class SpanRecordDecoder(DocumentDecoder):
-    """Span records in a list, or one per line, as the console exporter of an SDK writes them."""
+    """Span records in a list, or one per line, as the console exporter of an SDK writes them.
+
+    A record with a `spanName` and no id, as recorders of attributes write it, is a trace of its
+    own that its content names.
+    """
 
     name = "spans"
 
@@ -53,7 +61,7 @@ def _is_span(item: JsonValue) -> bool:
     return (
         isinstance(item, Mapping)
         and isinstance(item.get("attributes"), Mapping)
-        and _id_of(item, _SPAN_ID) is not None
+        and (_id_of(item, _SPAN_ID) is not None or isinstance(item.get(_BAG_NAME), str))
     )
 
 
@@ -69,19 +77,37 @@ def _span(record: Mapping[str, Any], reader: SpanReader) -> AgentSpan:
     code = first(status, ("code", "status_code")) if isinstance(status, Mapping) else status
     parent = first(record, _PARENT)
     resource = object_in(record, "resource")
-    scope = text_or_none(object_in(record, "scope").get("name")) or ""
+    scope = text_or_none(first(record, (_BAG_SCOPE,)) or object_in(record, "scope").get("name"))
+    attributes = object_in(record, "attributes")
+    span_id = _id_of(record, _SPAN_ID)
+    if span_id is None:
+        attributes = {name: _plain(value) for name, value in attributes.items()}
+        span_id = msgspec.json.encode(record, order="deterministic").decode()
+    trace_id = _id_of(record, _TRACE_ID)
     return reader.read(
-        reader.origin(object_in(resource, "attributes"), scope),
-        object_in(record, "attributes"),
+        reader.origin(object_in(resource, "attributes"), scope or ""),
+        attributes,
         list(_events(record)),
-        _hex(_id_of(record, _TRACE_ID), 16),
-        _hex(_id_of(record, _SPAN_ID), 8),
+        _hex(span_id if trace_id is None else trace_id, 16),
+        _hex(span_id, 8),
         None if parent in (None, "") else _hex(parent, 8),
-        text_or_none(record.get("name")) or "",
+        text_or_none(first(record, ("name", _BAG_NAME))) or "",
         time_ns(first(record, ("start_time", "startTimeUnixNano"))),
         time_ns(first(record, ("end_time", "endTimeUnixNano"))),
         failed=str(code).upper() in _ERROR_CODES,
     )
+
+
+def _plain(value: JsonValue) -> JsonValue:
+    """A value out of the wrappers that OTLP/JSON has around the members of a list."""
+    members = value.get("values") if isinstance(value, Mapping) and len(value) == 1 else None
+    if not isinstance(members, list) or not all(map(_is_wrapped, members)):
+        return value
+    return [next(iter(member.values())) for member in members]
+
+
+def _is_wrapped(member: JsonValue) -> bool:
+    return isinstance(member, Mapping) and len(member) == 1 and next(iter(member)).endswith("Value")
 
 
 def _events(record: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, JsonValue]]]:

@@ -19,6 +19,7 @@ from monitor.commands.options import (
     settings_of,
 )
 from monitor.roles.inspect_text import lines_of
+from monitor.roles.inspection import Seen
 
 
 def add(commands: Commands) -> None:
@@ -42,6 +43,15 @@ def _run(arguments: argparse.Namespace) -> int:
     else:
         for line in lines_of(seen):
             print(line)
-    if not seen.conversations and arguments.format is None:
-        say("nothing was read as OTLP; --format NAME reads what a framework wrote itself")
+    if not seen.conversations:
+        say(_nothing(seen, arguments.format))
     return REFUSED if seen.refused else DONE
+
+
+def _nothing(seen: Seen, name: str | None) -> str:
+    """Why there is no conversation to show."""
+    if seen.counts.get("accepted"):
+        return "spans were read, and none of them is an agent's work or a call of a model or tool"
+    if name is not None:
+        return f"nothing was read as {name}"
+    return "nothing was read as OTLP; --format NAME reads what a framework wrote itself"

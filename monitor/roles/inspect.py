@@ -21,6 +21,7 @@ from monitor.verdict import Effects, Report
 JSON: Final = "application/json"
 PROTOBUF: Final = "application/x-protobuf"
 _OPENING: Final = (b"{", b"[")
+_EXPORTS: Final = (b"resourceSpans", b"resourceLogs", b"resourceMetrics")
 
 
 def inspect(
@@ -79,9 +80,17 @@ def _decoded(
             faults.append(found)
     fault = next(iter(faults), None)
     if isinstance(fault, Decoded):
+        if not fault.rejections and _is_foreign(payload):
+            refused[f"{where}: JSON without a span of any format that was tried"] += 1
         return fault
     refused[f"{where}: {fault or 'no content type fits it'}"] += 1
     return Decoded([], [])
+
+
+def _is_foreign(payload: bytes) -> bool:
+    """Whether JSON that holds no span is no empty export either."""
+    text = payload.removeprefix(codecs.BOM_UTF8).strip()
+    return text[:1] in _OPENING and len(text) > 2 and not any(key in text for key in _EXPORTS)
 
 
 def _kinds(payload: bytes) -> tuple[str, str]:

@@ -13,6 +13,8 @@ from monitor.roles.inspection import WHYS, Seen, SeenConversation, SeenExchange,
 
 TEXT_CHARACTERS: Final = 200
 NAME_CHARACTERS: Final = 100
+USAGE_MISSING: Final = "usage_missing"
+"""A count of calls, and no fate of spans."""
 _LISTED: Final = 10
 _NOT_CAPTURED: Final = {"content missing", "arguments not captured"}
 _ACTING: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -25,7 +27,8 @@ def lines_of(seen: Seen) -> Iterator[str]:
         yield ""
     yield from _listed("spans outside of any conversation", seen.outside)
     yield from _listed("refused", seen.refused)
-    spans = ", ".join(f"{count} {name}" for name, count in seen.counts.items())
+    fates = {name: count for name, count in seen.counts.items() if name != USAGE_MISSING}
+    spans = ", ".join(f"{count} {name}" for name, count in fates.items())
     yield f"spans: {spans or 'none'}"
     turns = [
         turn

@@ -16,7 +16,7 @@ RECORD_ID: Final = "record:"
 WHYS: Final[dict[UnscoredWhy, str]] = {
     "no_reference": "nothing to hold it against, neither a reference nor a contract of the tool",
     "content_missing": "its content was not captured or cannot be read; is capture of content on?",
-    "truncated": "the exporter cut its content; raise the attribute limits",
+    "truncated": "it is not whole: an attribute was cut (raise the limits), or the run broke off",
     "no_reply": "the run ended without a reply",
     "unsure": "the comparison could not say",
     "not_text": "it is not text",
