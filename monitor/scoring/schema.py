@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple, TypeGuard
 
 from monitor.model import PLACEHOLDER, JsonValue
-from monitor.scoring.values import same
+from monitor.scoring.values import is_no_double, same
 
 DEPTH_LIMIT: Final = 32
 """Nesting and `$ref` hops; what lies deeper is taken as valid."""
@@ -45,7 +45,8 @@ def _walk(
         return
     kinds = schema.get("type")
     if kinds is not None and not _has_type(value, kinds):
-        yield Violation(field, value, "type")
+        if not _is_unknown_number(value, kinds):
+            yield Violation(field, value, "type")
         return
     for keyword in _REFERRING:
         if keyword in schema:
@@ -179,6 +180,11 @@ def _has_type(value: JsonValue, kinds: JsonValue) -> bool:
         check = _TYPES.get(kinds)
         return check is None or check(value)
     return not isinstance(kinds, list) or any(_has_type(value, kind) for kind in kinds)
+
+
+def _is_unknown_number(value: JsonValue, kinds: JsonValue) -> bool:
+    """A number that no double holds is read as its text, and may have been in any range."""
+    return isinstance(value, str) and _has_type(0, kinds) and is_no_double(value)
 
 
 def _is_number(value: JsonValue) -> TypeGuard[float]:

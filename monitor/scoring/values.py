@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from math import isinf
 from typing import Final
 
 import msgspec
@@ -12,6 +14,7 @@ from monitor.model import JsonValue
 LEAF_LIMIT: Final = 2_000
 """Leaves of one value that are looked at; what lies beyond is left out."""
 DEPTH_LIMIT: Final = 32
+_NUMBER: Final = re.compile(r"-?[0-9]{1,400}(?:\.[0-9]{1,400})?[eE]\+?[0-9]{1,18}")
 
 
 def unwrapped(value: JsonValue) -> JsonValue:
@@ -60,6 +63,13 @@ def leaves(value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
         elif not isinstance(item, dict | list):
             count += 1
             yield path, item
+
+
+def is_no_double(text: str) -> bool:
+    """Whether a text is how a number that no double holds is kept: `1e400`, `NaN`, `-Infinity`."""
+    if text in ("NaN", "Infinity", "-Infinity"):
+        return True
+    return _NUMBER.fullmatch(text) is not None and isinf(float(text))
 
 
 def plain(value: JsonValue) -> str:
