@@ -46,19 +46,56 @@ _LONG_WORD: Final = b"w" * _LONG
 _SPOKEN: Final = tuple(
     re.compile(bracket + rb" ?(?:at|arroba)[ )\]}]") for bracket in (rb"\(", rb"\[", rb"\{")
 )
-_PASS_WORDS: Final = (b"passw", b"passphr", b"passco", b"de passe")
-_SECRET_WORDS: Final = (b"token", b"secret", b"pwd", b"kennwort", b"contrase", b"senha")
-_SPOKEN_SECRETS: Final = (b"token", b"secret")
+_SECRET_WORDS: Final = (
+    *(
+        b"passw",
+        b"passphr",
+        b"passco",
+        b"passord",
+        b"pwd",
+        b" pw",
+        b"de passe",
+        b"token",
+        b"secret",
+    ),
+    *(b"kennw", b"zugangs", b"geheimz", b"einmalcode", b"mdp", b"contrase", b"clave", b"parol"),
+    *(b"segreta", b"senha", b"palavra", b"wachtw", b"ww:", b"hasl", b"hesl", b"hesel", b"lozink"),
+    *(b"geslo", b"slapta", b"salas", b"jelsz", b"losenord", b"adgangsk", b"kodeord", b"lykilor"),
+    *(b"sifre", b"sandi", b"laluan", b"khau", b"nenosiri", b"security code", b"one-time"),
+    *(b"login", b"log-in", b"credential", b"creds", b"credenz", b"identifiants", b"lozinka"),
+)
+_CODE_WORDS: Final = (b"pin", b"otp", b"verification code")
+_FOUR_DIGITS: Final = b"0000"
 _WIDE_SECRET_WORDS: Final = (
-    "арол",
-    "密码",
-    "密碼",
-    "口令",
-    "パスワ",
-    "비밀",
-    "كلمة",
-    "पासवर्ड",
-    "contraseña",
+    *(
+        "арол",
+        "АРОЛ",
+        "озинк",
+        "екретн",
+        "одов",
+        "ωδικ",
+        "пин",
+        "ПИН",
+        "Пин",
+        "пін",
+        "огин",
+        "密码",
+        "密碼",
+    ),
+    *(
+        "口令",
+        "パスワ",
+        "暗証番号",
+        "合言葉",
+        "비밀",
+        "비번",
+        "암호",
+        "패스워드",
+        "รหัสผ่าน",
+        "पासवर्ड",
+    ),
+    *("कूटशब्द", "পাসওয়ার্ড", "கடவுச்சொல்", "పాస్‌వర్డ్", "סיסמ", "كلم", "السري", "عبور", "گذرواژه"),
+    *("پاس", "contraseñ", "ö", "ł", "ş", "Ş", "ậ", "õ", "ž"),
 )
 _QUAD: Final = re.compile(rb"\.0{1,3}\.0{1,3}\.0")
 _ITALIAN: Final = re.compile(rb"00[a-z]00[a-z]000[a-z]")
@@ -99,8 +136,10 @@ def long_words(text: str) -> Iterator[tuple[int, int]]:
 
 def _of_addresses(raw: bytes, low: bytes, colon: bool) -> int:
     signs = 0
+    if colon and b"ookie" in raw:
+        signs = LOGIN
     if b"@" in raw or b"%40" in raw:
-        signs = AT | LOGIN if colon and b"://" in raw else AT
+        signs |= AT | LOGIN if colon and b"://" in raw else AT
     for opened in _SPOKEN:
         if opened.search(low):
             signs |= SPOKEN_AT
@@ -132,13 +171,13 @@ def _of_words(text: str, low: bytes, *, assigned: bool) -> int:
 
 
 def _has_secret_word(text: str, low: bytes, *, assigned: bool) -> bool:
-    if b"pass" in low:
-        for word in _PASS_WORDS:
-            if word in low:
-                return True
-    for word in _SECRET_WORDS if assigned else _SPOKEN_SECRETS:
+    for word in _SECRET_WORDS:
         if word in low:
             return True
-    if assigned and b"key" in low and _ASSIGNED_KEY.search(low):
+    if b" -u" in low or b" -p" in low:
+        return True
+    if assigned and ((b"key" in low and _ASSIGNED_KEY.search(low)) or b"pass" in low):
+        return True
+    if _FOUR_DIGITS in low and any(word in low for word in _CODE_WORDS):
         return True
     return not text.isascii() and any(word in text for word in _WIDE_SECRET_WORDS)

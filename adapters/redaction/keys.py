@@ -29,6 +29,12 @@ _KEY: Final = re.compile(
     r"|whsec_[A-Za-z0-9+/=]{16,1024}"
     r"|(?:SK|AC)[0-9a-f]{32}|key-[0-9a-f]{32}"
     r"|(?:ntn|secret)_[A-Za-z0-9]{40,64}|sq0(?:atp|csp)-[A-Za-z0-9_-]{20,64}"
+    r"|figd_[A-Za-z0-9_-]{20,64}|PMAK-[0-9a-f]{16,32}-[0-9a-f]{24,48}"
+    r"|gl(?:sa|c)_[A-Za-z0-9+/=]{24,256}(?:_[0-9a-f]{8})?|pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_-]{24,64}"
+    r"|f[om][12]_[A-Za-z0-9_+/=-]{24,1024}|tskey-[a-z]{2,12}-[A-Za-z0-9-]{16,96}"
+    r"|sntry[su]_[A-Za-z0-9+/=_-]{24,512}|bk(?:ua|ca|pt)_[0-9a-f]{32,64}|AGE-SECRET-KEY-1[0-9A-Z]{40,64}"
+    r"|(?:rnd|rw|ps|tok|api|pat|ghu|hvb|hvr|vercel|cfut|dckr_pat|nfp|phc|phx|ATBB|atlasv1|dop|doo|dor)"
+    r"_[A-Za-z0-9_-]{32,256}"
     r"|EAACEdEose0cBA[A-Za-z0-9]{4,1024}"
     r")(?![0-9A-Za-z_-])"
 )
@@ -39,11 +45,20 @@ _PEM_HEAD: Final = re.compile(r"-----BEGIN [A-Z0-9 ]{2,48}-----")
 _PEM_BODY: Final = re.compile(r"[A-Za-z0-9+/=\s:,-]*")
 
 # Some keys do not begin with their long part; a fixed mark tells that one may be there.
-_MARKS: Final = ("SG.", "ya29.", "hvs.", "dp.pt.", "hooks.slack", "/webhooks/", "AccountKey=")
+_MARKS: Final = (
+    "SG.",
+    "ya29.",
+    "hvs.",
+    "dp.pt.",
+    "hooks.slack",
+    "/webhooks/",
+    "AccountKey=",
+    "sl.",
+)
 _KEY_IN_PARTS: Final = re.compile(
     _EDGE + r"(?:SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,128}|ya29\.[0-9A-Za-z_-]{16,512}"
     r"|hvs\.[A-Za-z0-9_-]{20,1024}|dp\.pt\.[A-Za-z0-9]{20,64}"
-    r"|hooks\.slack\.com/services/[A-Za-z0-9/]{16,128}|AccountKey=[A-Za-z0-9+/]{40,120}={0,2}"
+    r"|sl\.[A-Za-z0-9_-]{40,2048}|hooks\.slack\.com/services/[A-Za-z0-9/]{16,128}|AccountKey=[A-Za-z0-9+/]{40,120}={0,2}"
     r"|discord(?:app)?\.com/api/webhooks/\d{8,24}/[A-Za-z0-9_-]{16,128})"
 )
 _BOT: Final = re.compile(r":(?<=[0-9]{8}:)[A-Za-z0-9_-]{35}(?![0-9A-Za-z_-])")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from adapters.redaction import addresses, glance, keys, numbers, phones, secrets
+from adapters.redaction import addresses, glance, keys, numbers, phones, secrets, spoken
 from adapters.redaction.folding import folded
 from adapters.redaction.hits import Hit
 from adapters.redaction.placeholders import VALUE_DIGITS, Placeholders
@@ -147,6 +147,7 @@ _DETECTORS: Final = (
     (glance.LONG_WORD, keys.keys),
     (glance.LOGIN, secrets.credentials),
     (glance.SECRET_WORD, secrets.named_secrets),
+    (glance.SECRET_WORD, secrets.shown_secrets),
     (glance.AT, addresses.emails),
     (glance.SPOKEN_AT, addresses.spoken_emails),
     (glance.COLONS, addresses.ipv6),
@@ -155,5 +156,6 @@ _DETECTORS: Final = (
     (glance.LETTERED, numbers.lettered_numbers),
     (glance.LETTERED, numbers.italian_codes),
     (glance.DIGITS, _of_digits),
+    (glance.SECRET_WORD, spoken.spoken),
 )
 """The surer kinds first: of two hits that overlap the first stays."""

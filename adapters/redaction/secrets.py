@@ -12,9 +12,16 @@ from monitor.model import PLACEHOLDER
 _PASSWORDS: Final = (
     "password", "passwd", "passphrase", "passcode", "passwort", "pwd", "kennwort", "contraseña",
     "contrasena", "senha", "mot de passe", "пароль", "пароля", "паролем", "密码", "密碼", "口令",
-    "パスワード", "비밀번호", "كلمة المرور", "كلمة السر", "पासवर्ड",
+    "パスワード", "비밀번호", "كلمة المرور", "كلمة السر", "पासवर्ड", "wachtwoord", "hasło", "haslo",
+    "şifre", "sifre", "parola", "lösenord", "losenord", "adgangskode", "kodeord", "passord",
+    "salasana", "heslo", "jelszó", "jelszo", "κωδικός πρόσβασης", "סיסמה", "mật khẩu", "mat_khau",
+    "kata sandi", "kata_sandi", "รหัสผ่าน", "palavra-passe", "palavra_passe", "mot_de_passe",
+    "lozinka", "비번", "암호", "暗証番号", "mdp",
 )  # fmt: skip
 _TOKENS: Final = ("secret", "token", "key")
+_SHORT: Final = re.compile(
+    r"(?<![^\W_])pass[\"']?\s?[:=]\s?[\"']?(?P<value>[^\s\"'`,;<>{}()|]{4,256})"
+)
 _KEY_KIND: Final = re.compile(
     r"(?:api|access|private|auth|account|encryption|signing|subscription|secret)[ _-]?\Z"
 )
@@ -41,8 +48,20 @@ _SCHEMES: Final = tuple(
     re.compile(scheme + r"\s{1,2}(?P<value>[a-z0-9._~+/=-]{16,8192})")
     for scheme in ("bearer", "basic")
 )
+_COOKIE: Final = re.compile(
+    r"cookie:[^\n]{0,512}?\b(?:sess(?:ion)?[_-]?(?:id)?|sid|auth\w{0,16}|\w{0,16}token|connect\.sid|"
+    r"phpsessid|jsessionid)=(?P<value>[^;\s\"']{8,4096})"
+)
+_ELEMENT: Final = re.compile(
+    r"<(?:\w{0,32}(?:password|passwd|pwd|secret|token))>(?P<value>[^<>\s]{4,512})</"
+)
+_COMMAND: Final = re.compile(
+    r"(?:\bsshpass\s-p\s?[\"']?|\b(?:mysql|mysqldump|mariadb)\b[^\n|;]{0,128}?\s-p"
+    r"|\bcurl\b[^\n|;]{0,256}?\s-u\s?[\"']?[^\s:\"']{1,64}:)(?P<value>[^\s\"']{4,128})"
+)
 _LOGIN: Final = re.compile(r"://[^\s/:@\"'<>]{0,128}:(?P<value>[^\s/@\"'<>]{1,256})@")
 _SMALL_LETTERS: Final = {code: code + 32 for code in range(65, 91)}
+_SIGNS: Final = frozenset("@$%&#!*^+")
 _WORDS: Final = frozenset(
     ("null", "none", "true", "false", "undefined", "string", "required", "optional", "redacted")
 )
@@ -58,7 +77,7 @@ class _Named(NamedTuple):
 def credentials(text: str) -> Iterator[Hit]:
     """What an Authorization header, a bearer scheme or a link's login carries."""
     small = lowered(text)
-    for pattern in (_AUTHORIZATION, *_SCHEMES, _LOGIN):
+    for pattern in (_AUTHORIZATION, *_SCHEMES, _LOGIN, _COOKIE):
         for found in pattern.finditer(small):
             start, end = found.span("value")
             if is_secret(text[start:end], password=True):
@@ -91,6 +110,17 @@ def names_secret(key: str) -> str | None:
         if named.link.end() == len(key) + 1:
             return "password" if named.is_password else "token"
     return None
+
+
+def shown_secrets(text: str) -> Iterator[Hit]:
+    """What stands in an element of XML, in a command's options, or behind a mere `pass:`."""
+    small = lowered(text)
+    for pattern in (_ELEMENT, _COMMAND, _SHORT):
+        for found in pattern.finditer(small):
+            start, end = found.span("value")
+            value = text[start:end]
+            if is_secret(value, password=True) and (pattern is not _SHORT or _looks_secret(value)):
+                yield Hit(start, end, "SECRET", value)
 
 
 def _named(small: str) -> Iterator[_Named]:
@@ -141,7 +171,7 @@ def is_secret(value: str, *, password: bool) -> bool:
     ):
         return False
     # A token without any digit is rather a name of one, in code or in a manual.
-    mixed = any(map(str.isdigit, value)) and not value.isdigit()
+    mixed = any(char.isdigit() or char in _SIGNS for char in value) and not value.isdigit()
     return password or (len(value) >= 8 and mixed and " " not in value)
 
 

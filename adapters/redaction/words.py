@@ -40,7 +40,8 @@ _PHONE: Final = _marked((
     "<movil", "portable", "rufnummer", "contact no", "contact num", "contact_n", "contact-n",
     "contactn", "<call me", "<call us", "<call him", "<call her", "<call them", "<call back",
     "<call at", "<call on", "<dial", "<ring me", "<reach me", "<reach us", "<reach him",
-    "<reach her", "<reach at", "<text me", "<text us", "<text him", "<text her", "erreichen",
+    "<reach her", "<reach at", "<text me", "<text us", "<text him", "<text her", "erreichen", "<chiamat", "<chiamam", "<llámam", "<llámem", "<appelez", "<ligue",
+    "<bel mij", "zadzwo", "звоните",
     "телефон", "<тел>", "<моб", "电话", "電話", "手机", "手機", "联系方式", "携帯", "전화",
     "휴대폰", "핸드폰", "연락처", "هاتف", "جوال", "موبايل", "फ़ोन", "फोन", "मोबाइल",
 ))  # fmt: skip
