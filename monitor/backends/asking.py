@@ -91,7 +91,7 @@ class PatientJudge:
             return Attempt(error.why, None), error.retry_after_s
 
     def _pause(self, number: int, wait_s: float | None) -> float:
-        grown = FIRST_PAUSE_S * 2**number * (0.5 + self._chance.random())
+        grown: float = FIRST_PAUSE_S * 2.0**number * (0.5 + self._chance.random())
         return min(LONGEST_PAUSE_S, max(grown, wait_s or 0.0))
 
     def _learn(self, *, failed: bool) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from monitor.config.intake import LangfuseSettings, OtlpSettings, RedactionSettings
+from monitor.config.judge import JudgeSettings
 from monitor.config.judgement import (
     ComparisonSettings,
     CompositionSettings,
@@ -49,6 +50,7 @@ class Settings(Section):
     composition: CompositionSettings = CompositionSettings()
     comparison: ComparisonSettings = ComparisonSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
+    judge: JudgeSettings = JudgeSettings()
     langfuse: LangfuseSettings = LangfuseSettings()
     releases: ReleaseSettings = ReleaseSettings()
     sinks: SinkSettings = SinkSettings()

@@ -208,6 +208,22 @@ SUB_METRIC_SCORE: Final = Metric(
     family="sub_metric_score",
     parts=MICRO,
 )
+TASK_TURNS: Final = Metric(
+    _name("task_turns"),
+    "counter",
+    "Turns of conversations whose task's outcome the trace told, by verdict and by that outcome.",
+    ("release", "verdict", "task"),
+    zeros=tuple(product(VERDICTS, SCORED_OUTCOMES)),
+    family="task_turns",
+)
+TASK_CONVERSATIONS: Final = Metric(
+    _name("task_conversations"),
+    "counter",
+    "Closed conversations whose task's outcome the trace told, by the outcome of all their turns.",
+    ("release", "outcome", "task"),
+    zeros=tuple(product(OUTCOMES, SCORED_OUTCOMES)),
+    family="task_conversations",
+)
 RELEASE_INFO: Final = Metric(
     _name("release"), "info", "The model behind a release.", ("release", "model")
 )
@@ -346,5 +362,7 @@ BY_RELEASE: Final = (
     UNSCORED,
     SUB_METRIC_TURNS,
     SUB_METRIC_SCORE,
+    TASK_TURNS,
+    TASK_CONVERSATIONS,
 )
 """Counters that the ledger keeps by release."""

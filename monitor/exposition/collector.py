@@ -20,6 +20,7 @@ from monitor.exposition.families import (
     family_of,
     gauge,
 )
+from monitor.exposition.judge_families import judge_families
 from monitor.exposition.live import LAG_BUCKETS_S, Live, settled
 from monitor.exposition.release_families import comparison_families
 from monitor.ledger.labels import OTHER, label_value
@@ -46,6 +47,7 @@ class Collector:
         live = settled(self._live(), totals)
         yield from _release_families(totals)
         yield from comparison_families(live.shown, totals)
+        yield from judge_families(live.judging, totals)
         yield from _span_families(totals, live)
         yield from _health_families(totals, live)
 

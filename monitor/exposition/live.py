@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from monitor.exposition.judge_families import Judging
 from monitor.ledger.snapshot import Totals
 from monitor.releases.standing import Shown
 
@@ -56,6 +57,8 @@ class Live(msgspec.Struct, frozen=True):
     version: str = "unknown"
     shown: Shown = Shown()
     """What the detectors said with the last commit."""
+    judging: Judging | None = None
+    """The judge; None where none is configured."""
 
 
 def settled(live: Live, totals: Totals) -> Live:

@@ -16,7 +16,6 @@ TURN_WEIGHT: Final = 0.4
 """How much each further turn of a conversation adds, as its turns err together."""
 SPREAD: Final = 0.02
 """Keeps a conversation of which everything is sure worth a look."""
-LEVEL_WEIGHT: Final = 0.005
 
 UNCERTAINTY: Final[Mapping[str, float]] = {
     "gold:pass": 0.03,
@@ -53,10 +52,10 @@ class Draw(NamedTuple):
 
 
 class Sampler:
-    """Draws by conversation id, so that the same traffic in the same order is judged again alike.
+    """Draws by conversation id: the same conversation is drawn again, or not again, in any order.
 
-    `level` is the running mean of the uncertainty that the rate is spread by; a host keeps it
-    across restarts, together with what it decided.
+    So nothing is learnt on the way. How many are drawn follows from `level`, the uncertainty at
+    which the rate holds; where traffic is more doubtful, more is drawn, up to the budget.
     """
 
     def __init__(
@@ -65,27 +64,25 @@ class Sampler:
         rates: Mapping[str, float] | None = None,
         rules: Rules | None = None,
         seed: str = "",
-        level: float | None = None,
+        level: float = 0.7,
     ) -> None:
         """`rate` in [0, 1] of conversations; `rates` by release or chain (`chain:3+`) instead."""
         self._rate = rate
         self._rates = dict(rates or {})
         self._rules = rules or Rules()
         self._seed = seed
-        self.level = level
+        self._level = level
 
     def draw(self, report: Report, tools: Sequence[str]) -> Draw:
         """Decide for one closed conversation; `tools` are the names that it called."""
         forced = self._forced(report, tools)
         doubt = uncertainty(report.turns)
-        level = doubt if self.level is None else self.level
-        self.level = level + LEVEL_WEIGHT * (doubt - level)
         if forced is not None:
             return forced
         rate = self._rate_of(report)
         if rate <= 0:
             return Draw(False, 0.0, "never")
-        chance = min(1.0, max(FLOOR_SHARE * rate, rate * doubt / level))
+        chance = min(1.0, max(FLOOR_SHARE * rate, rate * doubt / self._level))
         judged = lot(report.conversation_id, self._seed) < chance
         return Draw(judged, chance, "sampled" if judged else "not_sampled")
 

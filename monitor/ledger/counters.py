@@ -23,6 +23,13 @@ BY_RELEASE: Final = frozenset(
         "unscored",
         "sub_metric_turns",
         "sub_metric_score",
+        "task_turns",
+        "task_conversations",
+        "estimated",
+        "predicted_correct",
+        "ipw_judged_correct",
+        "ipw_predicted_correct",
+        "judged",
     }
 )
 """Families whose first label is a release."""

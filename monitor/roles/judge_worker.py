@@ -95,6 +95,11 @@ class JudgeWorker:
         """The judge's name, as judgements carry it."""
         return f"{self._judge.version}/{RUBRIC_VERSION}"
 
+    @property
+    def circuit_open(self) -> bool:
+        """Whether failed calls keep the judge from being asked now."""
+        return self._judge.is_open
+
     def left_usd(self) -> float | None:
         """What may still be spent now; None without a bound in money."""
         return self._budget.left_usd(self._clock())
@@ -126,11 +131,11 @@ class JudgeWorker:
             try:
                 found = await self.work()
             except MonitorError as error:
-                self.counters["faults"] += 1
+                self.counters["request:fault"] += 1
                 LOG.error("judging: %s", error)  # noqa: TRY400  an operator reads it
                 found = 0
             except Exception as error:  # noqa: BLE001  counted; its text may quote a customer
-                self.counters["faults"] += 1
+                self.counters["request:fault"] += 1
                 LOG.error("judging failed with %s", type(error).__name__)  # noqa: TRY400
                 found = 0
             if not found:

@@ -42,8 +42,10 @@ def with_intents(evaluate: Evaluate, intents: Intents | None) -> Evaluate:
     if intents is None:
         return evaluate
 
-    def evaluated(conversation: Conversation, *, closed: bool, revision: int) -> Report:
-        report = evaluate(conversation, closed=closed, revision=revision)
+    def evaluated(
+        conversation: Conversation, *, closed: bool, revision: int, **known: object
+    ) -> Report:
+        report = evaluate(conversation, closed=closed, revision=revision, **known)
         if not closed:
             return report
         return msgspec.structs.replace(report, intent=intents.of(conversation.queries))

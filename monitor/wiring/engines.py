@@ -26,6 +26,7 @@ from monitor.ports import Redaction, Sink
 from monitor.roles.engine import Engine, Stores
 from monitor.roles.label_reader import LabelReader
 from monitor.wiring.comparing import intents_of, watching_of, with_intents
+from monitor.wiring.judge import JudgeParts, judge_parts
 from monitor.wiring.labels import label_desk
 
 Counts = Callable[[], Mapping[str, int]]
@@ -44,6 +45,8 @@ class Parts:
     close: Callable[[], None]
     label_reader: LabelReader | None = None
     """Reads labels of people into the file; None where no source of them is named."""
+    judge: JudgeParts | None = None
+    """None where no judge is configured."""
 
 
 def engine(
@@ -66,7 +69,11 @@ def engine(
     intents = intents_of(settings, chosen.encoder)
     watching = watching_of(settings, intents)
     evaluate = with_intents(chosen.evaluator.evaluate, intents)
-    running = Engine(stores, _building(settings, evaluate), receiving, watching)
+    judge = judge_parts(settings, database, evaluate) if durable else None
+    evaluate = judge.desk.evaluate if judge else evaluate
+    running = Engine(
+        stores, _building(settings, evaluate), receiving, watching, judge.desk if judge else None
+    )
     reader = stores.database.reader()
 
     def live() -> Live:
@@ -82,6 +89,7 @@ def engine(
             source_faults=source_faults(),
             version=VERSION,
             shown=watching.shown,
+            judging=judge.judging() if judge else None,
         )
 
     def close() -> None:
@@ -95,6 +103,7 @@ def engine(
         lambda: status_page(stores.ledger.totals(reader), live()),
         close,
         desk.reader if desk else None,
+        judge,
     )
 
 

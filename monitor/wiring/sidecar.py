@@ -42,6 +42,8 @@ def service(settings: Settings) -> Service:
         redaction=redaction,
     )
     beside: list[Companion] = [*companions, *([parts.label_reader] if parts.label_reader else [])]
+    if parts.judge is not None:
+        beside.append(parts.judge.hire(settings, parts.engine))
     embedded = Embedded(
         parts.engine,
         receivers,

@@ -1,0 +1,151 @@
+"""The judge that the settings name: its desk beside the writer, and its worker."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from monitor.backends.asking import PatientJudge
+from monitor.backends.judge_bedrock import BedrockJudge
+from monitor.backends.judge_openai import OpenAiJudge
+from monitor.config import Settings
+from monitor.config.judge import CeilingSettings, JudgeSettings
+from monitor.errors import ConfigurationError
+from monitor.exposition.judge_families import Judging
+from monitor.judging.budget import Budget, Ceiling
+from monitor.judging.prices import Price, price_of
+from monitor.judging.sampling import Rules, Sampler
+from monitor.ledger.database import Database
+from monitor.ledger.judge_book import JudgeBook
+from monitor.ledger.sampled import Sampled
+from monitor.ports import JudgeModel
+from monitor.roles.engine import Engine
+from monitor.roles.judge_desk import JudgeDesk
+from monitor.roles.judge_worker import JudgeWorker
+from monitor.roles.label_reader import wall_clock
+from monitor.verdict import Report
+
+KEYS = ("AGENT_MONITOR_JUDGE_KEY", "OPENAI_API_KEY")
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(slots=True)
+class JudgeParts:
+    """What judging adds to an engine."""
+
+    desk: JudgeDesk
+    book: JudgeBook
+    worker: JudgeWorker | None = None
+    """Set once it is built, for the metrics."""
+
+    def hire(self, settings: Settings, engine: Engine) -> JudgeWorker:
+        """Build what asks, in the background. Raises ConfigurationError."""
+        given = settings.judge
+        model = judge_model(given)
+        own = {name: Price(each.input_usd, each.output_usd) for name, each in given.prices.items()}
+        self.worker = JudgeWorker(
+            self.book,
+            PatientJudge(
+                model,
+                time.monotonic,
+                concurrency=given.concurrency,
+                timeout_s=given.timeout_s + 5.0,
+            ),
+            Budget(_ceiling(given.per_hour), _ceiling(given.per_day), self.book.spent()),
+            price_of(model.version, own),
+            lambda seq, case, outcome: engine.orders.ask(
+                lambda: engine.settle(seq, case, outcome, wall_clock())
+            ),
+            self.desk.is_answered,
+            clock=wall_clock,
+            nonce=lambda: secrets.token_hex(16),
+            canary_every=given.canary_every,
+            give_up_s=given.give_up_s,
+        )
+        return self.worker
+
+    def judging(self) -> Judging:
+        """The judge as the metrics show it."""
+        worker = self.worker
+        corrected = {
+            name: (found.estimate, found.lower, found.upper)
+            for name, found in self.desk.shown.items()
+        }
+        if worker is None:
+            return Judging(corrected=corrected, waiting=self.desk.waiting)
+        return Judging(
+            dict(worker.counters),
+            corrected,
+            worker.left_usd(),
+            self.desk.waiting,
+            worker.circuit_open,
+        )
+
+
+def judge_parts(
+    settings: Settings, database: Database, evaluate: Callable[..., Report]
+) -> JudgeParts | None:
+    """The desk and its book; None where no judge is configured."""
+    given = settings.judge
+    if given.backend == "none":
+        return None
+    keep_s = settings.conversation.late_s + settings.ledger.retain_s
+    book = JudgeBook(database, given.queue, given.answers, keep_s)
+    desk = JudgeDesk(evaluate, sampler_of(given), book, Sampled(database))
+    return JudgeParts(desk, book)
+
+
+def sampler_of(given: JudgeSettings) -> Sampler:
+    """Which conversations are drawn."""
+    rules = Rules(
+        frozenset(given.always_tools),
+        frozenset(given.never_tools),
+        frozenset(given.always_releases),
+        frozenset(given.never_releases),
+    )
+    return Sampler(given.rate, given.rates, rules, given.seed, given.usual_doubt)
+
+
+def judge_model(given: JudgeSettings) -> JudgeModel:
+    """The client that the settings name. Raises ConfigurationError where something is missing."""
+    if not given.model:
+        raise ConfigurationError("`judge.model` is missing: name the model that is to judge")
+    if given.backend == "bedrock":
+        return BedrockJudge(given.model, given.region, given.timeout_s, cache=given.prompt_cache)
+    if not given.url:
+        raise ConfigurationError("`judge.url` is missing: the endpoint, up to and including /v1")
+    require_safe(given.url, insecure=given.insecure)
+    key = next((os.environ[name] for name in KEYS if os.environ.get(name)), None)
+    if key is not None and (not key.isascii() or not key.isprintable()):
+        raise ConfigurationError(f"the judge's key in {' or '.join(KEYS)} cannot be sent")
+    return OpenAiJudge(given.url, given.model, key, given.timeout_s, given.body)
+
+
+def require_safe(url: str, *, insecure: bool) -> None:
+    """Raise ConfigurationError for an address that customers' text should not be sent to."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        raise ConfigurationError("`judge.url` is no address") from None
+    if parts.scheme not in ("http", "https") or not host or parts.username or parts.query:
+        raise ConfigurationError("`judge.url` must be http(s)://host/path, without credentials")
+    try:
+        local = ipaddress.ip_address(host)
+    except ValueError:
+        local = None
+    if local is not None and (local.is_link_local or local.is_unspecified or local.is_multicast):
+        raise ConfigurationError("`judge.url` names an address that is never a model's")
+    if parts.scheme == "http" and host not in LOOPBACK and not insecure:
+        raise ConfigurationError(
+            "`judge.url` would send conversations unencrypted; use https, or set judge.insecure"
+        )
+
+
+def _ceiling(given: CeilingSettings) -> Ceiling:
+    return Ceiling(given.calls, given.tokens, given.usd)
