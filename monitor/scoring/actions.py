@@ -9,6 +9,7 @@ from monitor.ports import Comparator
 from monitor.references.contracts import ToolContracts
 from monitor.scoring.completeness import compared_keys, key_findings
 from monitor.scoring.contract import content_lost
+from monitor.scoring.idle import without_idle
 from monitor.scoring.judged import Judged, unscored
 from monitor.scoring.structure import Names, names_of, structural_finding
 from monitor.scoring.thresholds import Thresholds
@@ -45,6 +46,10 @@ class ActionJudge(NamedTuple):
         for variant in expected.variants:
             if best.findings or best.why is not None:
                 best = min(best, self._against(expected, variant, actual, arguments), key=_badness)
+        if best.findings:
+            due, given = without_idle(expected.args), without_idle(arguments)
+            if due is not expected.args or given is not arguments:
+                best = min(best, self._against(expected, due, actual, given), key=_badness)
         return best
 
     def _against(

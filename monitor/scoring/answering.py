@@ -62,11 +62,13 @@ def answer_of(reply: str) -> str:
 
 def writes_a_result(reply: str) -> bool:
     """Whether the reply contains a tool's answer in the agent's own hand: no tool gave it."""
-    return _RESULT.search(reply[:TEXT_LIMIT]) is not None
+    return "<" in reply and _RESULT.search(reply[:TEXT_LIMIT]) is not None
 
 
 def writes_a_call(reply: str) -> bool:
     """Whether the reply writes out a call that was never made, where an answer was due."""
+    if "<" not in reply:
+        return False
     text = reply[:TEXT_LIMIT]
     return _CALL.search(text) is not None and _ANSWER.search(text) is None
 

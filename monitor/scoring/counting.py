@@ -20,9 +20,10 @@ _NUMBERS: Final = {name: number for number, name in enumerate(_NAMES.split(), st
 _CLAIM: Final = re.compile(
     rf"\b(?:there (?:are|is)|there're|we (?:currently )?(?:have|offer)|i (?:found|see)|found)"
     rf"\s(?:currently\s|now\s|exactly\s|only\s|a total of\s|\*\*){{0,3}}"
-    rf"(\d{{1,4}}|{_NAMES.replace(' ', '|')})(?:\*\*)?\s((?:[\w'-]{{1,30}}[ \t]?){{1,8}})",
-    re.IGNORECASE,
+    rf"(\d{{1,4}}|{_NAMES.replace(' ', '|')})(?:\*\*)?\s((?:[\w'-]{{1,30}}[ \t]?){{1,8}})"
 )
+_SPEAKING: Final = ("there", "we ", "found", "see ")
+"""Some such word is in every claim."""
 _WORD: Final = re.compile(r"[a-z]{2,}")
 
 
@@ -55,7 +56,10 @@ class Count(NamedTuple):
 
 def counts_in(reply: str) -> list[Claim]:
     """The counts that a reply states."""
-    found = _CLAIM.finditer(reply[:TEXT_LIMIT])
+    text = reply[:TEXT_LIMIT].casefold()
+    if not any(word in text for word in _SPEAKING):
+        return []
+    found = _CLAIM.finditer(text)
     return [
         Claim(_number(match[1]), frozenset(_words(match[2])), match[0].strip())
         for _, match in zip(range(CLAIM_LIMIT), found, strict=False)
@@ -116,7 +120,7 @@ def _listing(key: str, records: Sequence[Mapping[str, JsonValue]], name: frozens
 
 
 def _number(written: str) -> int:
-    return _NUMBERS.get(written.casefold()) or int(written)
+    return _NUMBERS.get(written) or int(written)
 
 
 def _words(value: JsonValue) -> list[str]:

@@ -30,9 +30,9 @@ from monitor.scoring.counting import (
 )
 from monitor.scoring.distance import reads
 from monitor.scoring.judged import Judged, unscored
-from monitor.scoring.known import Known, as_number, runs_of, sums_of
+from monitor.scoring.known import Known, as_number, runs_of, sums_of, values_of
 from monitor.scoring.values import canonical, leaves, unwrapped
-from monitor.scoring.words import is_typed, tokens
+from monitor.scoring.words import TEXT_LIMIT, is_typed, tokens
 from monitor.verdict import Finding, SubMetric
 
 VALUE_LIMIT: Final = 200
@@ -66,6 +66,8 @@ class EvidenceJudge:
         """What users said, and the instructions."""
         self._read = 0
         self._heard = 0
+        self._asked: str | None = None
+        """The last question of the user."""
         self._results: list[JsonValue] = []
         self._recent: list[JsonValue] = []
         """The results behind the reply that is due."""
@@ -94,7 +96,7 @@ class EvidenceJudge:
         """What the results, the query and the reply itself say of a reply with a text."""
         self._learn(index)
         text = turn.text or ""
-        findings = (*_shown(text), *self._denied(text), *self._open(text, turn.exchange))
+        findings = (*_shown(text), *self._denied(text), *self._open(text))
         if findings:
             named = {finding.reason for finding in findings}
             scores: dict[SubMetric, float] = {}
@@ -166,10 +168,8 @@ class EvidenceJudge:
             for claim in denied(named, {words: fields[words] for words in recent}):
                 yield _contradicted(claim.field, claim.known, claim.said)
 
-    def _open(self, text: str, exchange: int) -> Iterator[Finding]:
-        queries = self._conversation.queries[: exchange + 1]
-        asked = next((query for query in reversed(queries) if query and asks(query)), None)
-        if asked is not None and leaves_open(asked, text):
+    def _open(self, text: str) -> Iterator[Finding]:
+        if self._asked is not None and leaves_open(self._asked, text):
             yield Finding("incomplete_response", "evidence", detail="unanswered")
 
     def _is_grounded(self, text: str) -> bool:
@@ -182,30 +182,30 @@ class EvidenceJudge:
         given = False
         strange: list[str] = []
         numbers: list[float] = []
-        for token in islice(dict.fromkeys(tokens(text)), VALUE_LIMIT):
-            number = as_number(token)
-            if not is_typed(token) or (number is not None and number <= SMALL):
+        for value in islice(dict.fromkeys(values_of(text[:TEXT_LIMIT])), VALUE_LIMIT):
+            number = as_number(value)
+            if number is not None and number <= SMALL:
                 continue
             numbers += [] if number is None else [number]
-            if self._given.holds(token):
-                given = given or not self._said.holds(token)
-            elif not self._said.holds(token):
-                strange.append(token)
-        return given and all(self._follows(token, numbers) for token in strange)
+            if self._given.holds(value):
+                given = given or not self._said.holds(value)
+            elif not self._said.holds(value):
+                strange.append(value)
+        return given and all(self._follows(value, numbers) for value in strange)
 
-    def _follows(self, token: str, numbers: Sequence[float]) -> bool:
+    def _follows(self, value: str, numbers: Sequence[float]) -> bool:
         """Whether a number comes of known ones, or of the others in the same reply."""
-        number = as_number(token)
+        number = as_number(value)
         if number is None:
             return False
         others = [other for other in numbers if other != number]
-        return self._given.derives(token) or number in sums_of(others)
+        return self._given.derives(value) or number in sums_of(others)
 
     def _holds(self, token: str) -> bool:
-        return self._given.holds(token) or self._said.holds(token)
+        return self._given.has_word(token) or self._said.has_word(token)
 
     def _has_parts(self, value: str) -> bool:
-        return all(run in self._given.runs or run in self._said.runs for run in runs_of(value))
+        return all(self._given.has_run(run) or self._said.has_run(run) for run in runs_of(value))
 
     @property
     def _is_blind(self) -> bool:
@@ -224,9 +224,12 @@ class EvidenceJudge:
         """Take in all that was said before the turn."""
         turns = self._conversation.turns
         if not self._heard and self._conversation.system:
-            self._said.learn(self._conversation.system)
+            self._said.learn_instructions(self._conversation.system)
         while self._heard <= turns[index].exchange:
-            self._said.learn(self._query(self._heard))
+            query = self._query(self._heard)
+            self._said.learn(query)
+            if asks(query):
+                self._asked = query
             self._heard += 1
         for turn in turns[self._read : index]:
             if isinstance(turn, ActionTurn):

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from monitor.model import ActionTurn, Conversation, ResponseTurn
 from monitor.scoring.judged import Judged, unscored
-from monitor.scoring.known import Known, as_number
+from monitor.scoring.known import Known, as_number, values_of
 from monitor.scoring.placement import Slot
 from monitor.scoring.words import normalised, tokens
 from monitor.verdict import Finding, SubMetric
@@ -126,7 +126,8 @@ def _told(
         return missing, ()
     valued = [output for output in missing if _DIGIT.search(output)]
     can = {output for output in valued if _can_be_told(output, given)}
-    if valued and not can:
+    if len(can) < len(valued) - len(can):
+        # Where most could not be told, the others were met by chance.
         return (), missing
     return (
         [output for output in missing if output in can or output not in valued],
@@ -137,10 +138,10 @@ def _told(
 def _can_be_told(output: str, given: Known) -> bool:
     if given.cut:
         return True
-    found = tokens(output)
+    found = [*values_of(output)]
     number = as_number(found[0]) if len(found) == 1 else None
     if number is None:
-        return all(given.holds(token) for token in found if _DIGIT.search(token))
+        return all(given.holds(value) for value in found)
     if number.is_integer() and number <= COUNTED:
         return True
     return given.holds(found[0]) or given.derives(found[0])

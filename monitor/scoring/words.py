@@ -18,14 +18,15 @@ _MONTH_NAMES: Final = (
     "january jan, february feb, march mar, april apr, may, june jun, july jul, august aug, "
     "september sept sep, october oct, november nov, december dec"
 )
-_MONTHS: Final = {
+MONTHS: Final = {
     name: number
     for number, names in enumerate(_MONTH_NAMES.split(", "), start=1)
     for name in names.split()
 }
+"""Numbers of the months by their names and short names, in small letters."""
 _NUMBER_NAMES: Final = "two three four five six seven eight nine ten eleven twelve"
 _NUMBERS: Final = {name: str(number) for number, name in enumerate(_NUMBER_NAMES.split(), start=2)}
-_MONTH: Final = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_MONTH: Final = "|".join(sorted(MONTHS, key=len, reverse=True))
 _TOKEN: Final = re.compile(
     r"(?P<iso>\d{4}-\d{2}-\d{2})(?:[t ](?=\d\d:\d\d)|\b)"
     rf"|(?P<month>{_MONTH})\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? (?P<year>\d{{4}})\b)?"
@@ -143,7 +144,7 @@ def _date_of(found: dict[str, str | None]) -> tuple[str, ...]:
         return _date(int(written[1]), int(written[2]), written[0])
     name = found["month"] or found["month2"] or ""
     day, year = found["day"] or found["day2"] or "0", found["year"] or found["year2"]
-    return _date(_MONTHS[name], int(day), year)
+    return _date(MONTHS[name], int(day), year)
 
 
 def _date(month: int, day: int, year: str | None) -> tuple[str, ...]:
