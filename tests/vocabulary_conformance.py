@@ -108,6 +108,8 @@ class VocabularyConformance:
                 st.just("other"),
                 st.sampled_from(["", "chat", "handoff to b", "execute_tool a", "a.tool"]),
                 scope=st.sampled_from(self.scopes),
+                user_id=st.just("u-1"),
+                service=st.just("eu/shop"),
             ),
         )
 
@@ -129,6 +131,7 @@ class VocabularyConformance:
             encode_spans([found])
             assert (found.trace_id, found.span_id) == (span.trace_id, span.span_id)
             assert found.vocabulary
+            assert (found.user_id, found.service) == (span.user_id, span.service)
             hash((found.kind, found.agent, found.model, found.conversation_id))
 
     @SHARED

@@ -64,7 +64,7 @@ class SpanReader:
         self._release_keys = _with_first(release_attribute, RELEASE_KEYS)
         names = {EXPECTED, RESPONSE_ID, SERVICE_NAME, *extra}
         names.update(FAILURE_KEYS, FINISH_KEYS, ASIDE_KEYS)
-        names.update(self._conversation_keys, self._release_keys, USER_KEYS)
+        names.update(self._conversation_keys, self._release_keys, USER_KEYS, (SERVICE_NAMESPACE,))
         for vocabulary in self._vocabularies:
             names.update(vocabulary.keys)
         self.keys = frozenset(name for name in names if not name.endswith("."))

@@ -190,6 +190,8 @@ def told(
         vocabulary,
         span.response_id,
         span.id_remark,
+        span.user_id,
+        span.service,
     )
 
 
