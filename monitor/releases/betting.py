@@ -26,7 +26,7 @@ LEAST_CELL_HAZARD: Final = 0.002
 DRIFT_CAP: Final = 1e280
 
 
-def upper_bounds(view: Ints, deviations: float = BOUND_DEVIATIONS) -> Floats:
+def upper_bounds(view: Floats, deviations: float = BOUND_DEVIATIONS) -> Floats:
     """The hazard that the baseline's of each stratum stays below; nan where it has too few turns.
 
     Never below what independent turns would give, so that a stratum without a failure is no
@@ -90,9 +90,9 @@ def log10(natural: float) -> float:
     return natural / math.log(10.0)
 
 
-def cells_view(cells: Ints, totals: Ints) -> Ints:
+def cells_view(cells: Ints, totals: Floats) -> Floats:
     """Each cell's six sums, from its own x, xx, xy and its chain's n, y, yy."""
-    view = np.zeros((*cells.shape[:-1], VIEW), dtype=np.int64)
+    view = np.zeros((*cells.shape[:-1], VIEW))
     view[..., 0] = totals[:, None, 0]
     view[..., 1] = cells[..., 0]
     view[..., 2] = totals[:, None, 1]

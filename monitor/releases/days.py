@@ -1,13 +1,24 @@
-"""How much days differ, beyond what chance within a day explains."""
+"""How much days differ, beyond what chance within a day explains.
+
+A release that replaces another is compared with other days than its own, and days differ: that
+variance belongs to the comparison. It is estimated from the baseline's days, and taken for zero
+unless they differ more than chance would let them: an estimate of nothing would only cost time.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Final
 
 LEAST_DAY_TURNS: Final = 200
-LEAST_DAYS: Final = 3
+LEAST_DAYS: Final = 5
 DAY_S: Final = 86_400.0
+_LIKELY: Final = 1.6449
+"""Normal quantile of 5 %: days that differ more are taken to differ, by the best estimate."""
+_CERTAIN: Final = 2.3263
+"""Of 1 %: the difference is then taken at its upper quartile."""
+_LOWER_QUARTILE: Final = -0.6745
 
 
 class Day:
@@ -15,18 +26,20 @@ class Day:
 
     __slots__ = ("sums",)
 
-    def __init__(self, r: int = 0, a: int = 0, rr: int = 0, ra: int = 0, aa: int = 0) -> None:
-        """Roots, turns at risk and their products."""
-        self.sums = [r, a, rr, ra, aa]
+    def __init__(
+        self, x: float = 0.0, y: int = 0, xx: float = 0.0, xy: float = 0.0, yy: int = 0
+    ) -> None:
+        """Damped roots, turns at risk and their products."""
+        self.sums: list[float] = [x, y, xx, xy, yy]
 
-    def add(self, roots: int, at_risk: int) -> None:
+    def add(self, x: float, y: int) -> None:
         """Take in a conversation."""
         sums = self.sums
-        sums[0] += roots
-        sums[1] += at_risk
-        sums[2] += roots * roots
-        sums[3] += roots * at_risk
-        sums[4] += at_risk * at_risk
+        sums[0] += x
+        sums[1] += y
+        sums[2] += x * x
+        sums[3] += x * y
+        sums[4] += y * y
 
     @property
     def turns(self) -> int:
@@ -34,29 +47,26 @@ class Day:
         return int(self.sums[1])
 
 
-def relative_day_variance(days: Iterable[Day]) -> float:
-    """Variance of the daily hazards beyond sampling, relative to the square of their mean.
-
-    Method of moments over days with enough turns, the sampling variance clustered by
-    conversation; 0 where too few days are known.
-    """
+def day_variance(days: Iterable[Day]) -> float | None:
+    """Variance of the hazard from day to day; None where too few days are known to tell."""
     used = [day.sums for day in days if day.turns >= LEAST_DAY_TURNS]
     turns = sum(sums[1] for sums in used)
-    roots = sum(sums[0] for sums in used)
-    if len(used) < LEAST_DAYS or not roots:
-        return 0.0
-    mean = roots / turns
-    within = sum(rr - 2.0 * mean * ra + mean * mean * aa for _, _, rr, ra, aa in used)
+    mean = sum(sums[0] for sums in used) / turns if turns else 0.0
+    if len(used) < LEAST_DAYS or not mean:
+        return None
+    within = sum(xx - 2.0 * mean * xy + mean * mean * yy for _, _, xx, xy, yy in used)
     per_turn = max(within / turns, mean * (1.0 - mean))
-    between = sum(a * (r / a - mean) ** 2 for r, a, *_ in used)
-    squares = sum(a * a for _, a, *_ in used)
-    excess = between - (len(used) - 1) * per_turn
-    found = max(0.0, excess / (turns - squares / turns))
-    return found / (mean * mean)
+    heterogeneity = sum(y * (x / y - mean) ** 2 for x, y, *_ in used) / per_turn
+    size = turns - sum(y * y for _, y, *_ in used) / turns
+    free = len(used) - 1
+    if heterogeneity <= _chi_square(free, _LIKELY):
+        return 0.0
+    if heterogeneity <= _chi_square(free, _CERTAIN):
+        return (heterogeneity - free) * per_turn / size
+    return (heterogeneity / _chi_square(free, _LOWER_QUARTILE) - 1.0) * free * per_turn / size
 
 
-def weight_of_days(days: Iterable[Day]) -> float:
-    """Sum of squared shares: 1 for one day, 1/k for k even ones."""
-    turns = [day.turns for day in days]
-    total = sum(turns)
-    return sum(each * each for each in turns) / (total * total) if total else 1.0
+def _chi_square(free: int, quantile: float) -> float:
+    """Quantile of the chi-square distribution, by the cube-root normal approximation."""
+    ratio = 2.0 / (9.0 * free)
+    return float(free * (1.0 - ratio + quantile * math.sqrt(ratio)) ** 3)

@@ -12,10 +12,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from monitor.releases.arms import XX, XY, YY, Floats, Ints, N, X, Y
+from monitor.releases.arms import XX, XY, YY, Floats, N, X, Y
 
-SCALES: Final = (0.005, 0.015, 0.04)
-"""Standard deviations of the prior on the true rise."""
+SCALES: Final = (0.016,)
+"""Of the half-normal prior on the true rise. One scale finds drops of 2 to 10 points of correctness
+as fast as a mixture of three, without the price of the other two."""
 LOG_CAP: Final = 50.0
 LEAST_CONVERSATIONS: Final = 50
 LEAST_EVENTS: Final = 5
@@ -32,7 +33,7 @@ class Rise(NamedTuple):
     rise: float
     variance: float
     conversations: int
-    events: int
+    events: float
     turns: int
     """Of the candidate, in strata that the baseline knows."""
     left_out: int
@@ -50,28 +51,47 @@ class Rise(NamedTuple):
         )
 
 
-def rise_of(baseline: Ints, candidate: Ints, least_stratum: int = LEAST_STRATUM) -> Rise:
-    """Compare two arms, each of shape (strata, 6)."""
-    known = baseline[:, Y] >= least_stratum
-    a, b = baseline[known], candidate[known]
-    total = candidate.sum(axis=0)
-    if not len(a):
-        return Rise(0.0, 0.0, 0, 0, 0, int(total[Y]), 0)
-    rise, variance = moments(a, b)
-    found = b.sum(axis=0)
-    turns = int(found[Y])
-    return Rise(
-        float(rise),
-        float(variance),
-        int(found[N]),
-        int(found[X]),
-        turns,
-        int(total[Y]) - turns,
-        int(a[:, Y].sum()),
-    )
+class Baseline:
+    """An arm of shape (strata, 6) with what every comparison with it needs."""
+
+    def __init__(self, arm: Floats, least_stratum: int = LEAST_STRATUM) -> None:
+        """Strata with fewer turns than `least_stratum` are left out."""
+        x, y = arm[:, X], arm[:, Y]
+        known = y >= least_stratum
+        self._known = known.astype(np.float64)
+        self._x = np.where(known, x, 0.0)
+        self._y = np.where(known, y, 1.0)
+        self._h = self._x / self._y
+        self._share = self._known / self._y
+        self._effect = float(design_effect(arm[known])) if known.any() else 1.0
+        self.turns = int(self._known @ y)
+
+    def rise(self, arm: Floats) -> Rise:
+        """How the candidate's arm differs; its formula is that of `moments`."""
+        x, y = arm[:, X], arm[:, Y]
+        turns = float(self._known @ y)
+        every = float(y.sum())
+        if not turns:
+            return Rise(0.0, 0.0, 0, 0.0, 0, int(every), self.turns)
+        events = float(self._known @ x)
+        together = self._y + y
+        pooled = (self._x + x) / together
+        terms = float((pooled * (1.0 - pooled) * y * together) @ self._share)
+        effect = self._effect
+        if turns > self.turns:
+            effect = float(design_effect(arm[self._known > 0]))
+        return Rise(
+            (events - float((self._known * self._h) @ y)) / turns,
+            effect * terms / (turns * turns),
+            int(self._known @ arm[:, N]),
+            events,
+            int(turns),
+            int(every - turns),
+            self.turns,
+        )
 
 
-def moments(a: Ints, b: Ints) -> tuple[Floats, Floats]:
+def moments(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     """The rise of b over a and its variance, over the last two axes (strata, 6).
 
     Every stratum of `a` has turns; without turns in `b` both are 0.
@@ -87,7 +107,7 @@ def moments(a: Ints, b: Ints) -> tuple[Floats, Floats]:
     return rise, effect * terms / (size * size)
 
 
-def design_effect(arm: Ints) -> Floats:
+def design_effect(arm: Floats) -> Floats:
     """How much more conversations vary than independent turns would; at least 1."""
     h = arm[..., X] / np.maximum(arm[..., Y], 1)
     spread = arm[..., XX] - 2.0 * h * arm[..., XY] + h * h * arm[..., YY]
@@ -103,7 +123,7 @@ def log_evidence(distance: float, variance: float) -> float:
     return top + math.log(sum(math.exp(each - top) for each in logs) / len(logs))
 
 
-def half_width(variance: float, alpha: float = 0.05, scale: float = SCALES[1]) -> float:
+def half_width(variance: float, alpha: float = 0.05, scale: float = SCALES[0]) -> float:
     """Half an interval that holds the truth at all times at once, up to the approximation."""
     ratio = variance + scale * scale
     log_term = math.log(ratio / variance) - 2.0 * math.log(alpha)

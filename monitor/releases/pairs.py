@@ -10,17 +10,17 @@ import numpy as np
 
 from monitor.errors import DamagedState
 from monitor.releases.arms import (
+    ARM,
+    INHERITED,
     ROOT_REASONS,
+    ROOTS,
     STRATA,
-    SUMS,
     Closed,
     Floats,
     Ints,
     X,
-    Y,
-    inherited_per_failure,
+    damped,
     of_chain,
-    roots_per_turn,
     stratum,
 )
 from monitor.releases.betting import (
@@ -34,14 +34,13 @@ from monitor.releases.betting import (
     stakes,
     upper_bounds,
 )
-from monitor.releases.days import relative_day_variance, weight_of_days
 from monitor.releases.mixture import (
     LEAST_BASELINE,
     LEAST_CONVERSATIONS,
     LEAST_EVENTS,
+    Baseline,
     Rise,
     log_evidence,
-    rise_of,
 )
 from monitor.releases.records import CELLS, LATENCY_BUCKETS, Record, read_fields, write_fields
 from monitor.verdict import CHAINS
@@ -74,8 +73,8 @@ class Rules(msgspec.Struct, frozen=True):
 class Arms(NamedTuple):
     """What is compared now."""
 
-    baseline: Ints
-    candidate: Ints
+    baseline: Floats
+    candidate: Floats
     is_canary: bool
 
 
@@ -85,10 +84,12 @@ class Pair:
 
     candidate: str
     baseline: str
-    mark: Ints = field(default_factory=lambda: np.zeros((STRATA, SUMS), dtype=np.int64))
+    mark: Floats = field(default_factory=lambda: np.zeros(ARM))
     """The baseline's sums when the candidate appeared: what came since is concurrent."""
-    offset: Ints = field(default_factory=lambda: np.zeros((STRATA, SUMS), dtype=np.int64))
+    mark_turns: int = 0
+    offset: Floats = field(default_factory=lambda: np.zeros(ARM))
     """The candidate's sums when the operator cleared the evidence."""
+    offset_turns: int = 0
     opened: bool = False
     weighed: bool = False
     """Whether there was ever enough for the evidence that pages."""
@@ -114,18 +115,16 @@ class Pair:
         if self.accepted or not closed.at_risk or not self._open(record, base, rules):
             return
         self._bet(closed)
-        arms = self.arms(record, base, at)
-        self._weigh_total(record, base, arms, rules)
+        self._weigh_total(record, base, at, rules)
         self.steps += 1
         if self.steps % OTHER_SIGNALS_EVERY == 0:
-            self._weigh_others(record, base, arms, rules)
+            self._weigh_others(record, base, self.arms(record, base, at), rules)
 
     def arms(self, record: Record, base: Record, at: int) -> Arms:
         """Concurrent control while the baseline still gets traffic, else its whole history."""
-        candidate = np.maximum(record.total - self.offset, 0)
-        control = np.maximum(base.total - self.mark, 0)
-        if int(control[:, Y].sum()) > LEAST_BASELINE and base.is_live(at):
-            return Arms(control, candidate, True)
+        candidate = np.maximum(record.total - self.offset, 0.0)
+        if self._is_canary(base, at):
+            return Arms(np.maximum(base.total - self.mark, 0.0), candidate, True)
         return Arms(base.total, candidate, False)
 
     def missing(self, record: Record, base: Record, at: int, rules: Rules) -> int:
@@ -133,24 +132,22 @@ class Pair:
         if self.weighed or self.accepted:
             return 0
         arms = self.arms(record, base, at)
-        found = rise_of(roots_per_turn(arms.baseline), roots_per_turn(arms.candidate))
-        turns = max(found.turns, 1)
-        per_conversation = turns / max(found.conversations, 1)
+        found = Baseline(arms.baseline[ROOTS]).rise(arms.candidate[ROOTS])
+        per_conversation = max(found.turns, 1) / max(found.conversations, 1)
         wanted = max(rules.swap_conversations, LEAST_CONVERSATIONS)
         short = per_conversation * max(wanted - found.conversations, 0)
         if found.events < LEAST_EVENTS:
-            hazard = max(float(base.total[:, 1].sum()), 1.0) / max(
-                float(base.total[:, Y].sum()), 1.0
-            )
+            hazard = max(float(base.total[ROOTS, :, X].sum()), 1.0) / max(base.turns, 1)
             short = max(short, (LEAST_EVENTS - found.events) / hazard)
         if not arms.is_canary and base.count < rules.baseline_conversations:
-            per_baseline = float(base.total[:, Y].sum()) / max(base.count, 1)
+            per_baseline = base.turns / max(base.count, 1)
             short = max(short, per_baseline * (rules.baseline_conversations - base.count))
         return max(1, round(short))
 
     def clear(self, record: Record, base: Record) -> None:
         """Begin anew from here: what was found is known."""
         self.mark, self.offset = base.total.copy(), record.total.copy()
+        self.mark_turns, self.offset_turns = base.turns, record.turns
         self.opened = self.weighed = False
         self.capital[:] = 0.0
         self.cells[:] = 0.0
@@ -163,7 +160,7 @@ class Pair:
             return True
         if record.count < rules.swap_conversations:
             return False
-        control = int(base.total[:, Y].sum() - self.mark[:, Y].sum())
+        control = base.turns - self.mark_turns
         if base.count < rules.baseline_conversations and control <= LEAST_BASELINE:
             return False
         self.opened = True
@@ -177,7 +174,7 @@ class Pair:
     def _bet(self, closed: Closed) -> None:
         bound = float(self.bounds[stratum(closed.chain, closed.intent)])
         if bound == bound:  # not nan: the stratum has a baseline
-            gain = closed.early_roots - bound * closed.early_at_risk
+            gain = damped(closed.early_roots) - bound * closed.early_at_risk
             self.capital += np.log1p(self.stakes * gain)
             self._latch("certified", float(log_mean(self.capital)))
         bounds = self.cell_bounds[closed.chain]
@@ -185,35 +182,41 @@ class Pair:
             gains = np.array(closed.early_reasons) - bounds * closed.early_at_risk
             self.cells[closed.chain] += np.log1p(self.cell_stakes[closed.chain] * gains[:, None])
 
-    def _weigh_total(self, record: Record, base: Record, arms: Arms, rules: Rules) -> None:
-        if not arms.is_canary and base.count < rules.baseline_conversations:
+    def _weigh_total(self, record: Record, base: Record, at: int, rules: Rules) -> None:
+        """After every conversation: this is the evidence that pages."""
+        candidate = record.total[ROOTS]
+        if self.offset_turns:
+            candidate = np.maximum(candidate - self.offset[ROOTS], 0.0)
+        canary = self._is_canary(base, at)
+        if canary:
+            found = Baseline(np.maximum(base.total[ROOTS] - self.mark[ROOTS], 0.0)).rise(candidate)
+        elif base.count >= rules.baseline_conversations:
+            found = base.history().rise(candidate)
+        else:
             return
-        found = rise_of(roots_per_turn(arms.baseline), roots_per_turn(arms.candidate))
         if not found.is_weighable:
             return
         self.weighed = True
         tolerated, variance = 0.0, found.variance
-        if not arms.is_canary:
-            tolerated = rules.tolerance
-            variance += day_variance(record, base)
+        if not canary:
+            days = base.day_variance()
+            if days is None:
+                tolerated = rules.tolerance
+            else:
+                variance += days * (base.day_weight + record.day_weight)
         self._latch("total", log_evidence(found.rise - tolerated, variance))
 
     def _weigh_others(self, record: Record, base: Record, arms: Arms, rules: Rules) -> None:
         tolerated = 0.0 if arms.is_canary else rules.tolerance
-        a, b = roots_per_turn(arms.baseline), roots_per_turn(arms.candidate)
+        a, b = arms.baseline[ROOTS], arms.candidate[ROOTS]
         for chain, signal in enumerate(CHAIN_SIGNALS):
-            self._weigh(signal, rise_of(of_chain(a, chain), of_chain(b, chain)), tolerated)
-        self._weigh(
-            "cascade",
-            rise_of(
-                inherited_per_failure(arms.baseline),
-                inherited_per_failure(arms.candidate),
-                LEAST_FAILURES,
-            ),
-            0.0 if arms.is_canary else SHARE_TOLERANCE,
-            LEAST_FAILURES,
-        )
-        self._weigh("latency", self._slower(record, base), SHARE_TOLERANCE)
+            found = Baseline(of_chain(a, chain)).rise(of_chain(b, chain))
+            self._weigh(signal, found, tolerated)
+        shared = 0.0 if arms.is_canary else SHARE_TOLERANCE
+        inherited = Baseline(arms.baseline[INHERITED], LEAST_FAILURES)
+        self._weigh("cascade", inherited.rise(arms.candidate[INHERITED]), shared, LEAST_FAILURES)
+        slow = Baseline(_slow(base.latencies, self.slow_from))
+        self._weigh("latency", slow.rise(_slow(record.latencies, self.slow_from)), SHARE_TOLERANCE)
         logs = log_mean(self.cells)
         for reason, log in zip(ROOT_REASONS, log_mean(logs.T), strict=True):
             self._latch(reason, float(log))
@@ -226,10 +229,8 @@ class Pair:
         if enough and found.baseline_turns >= least and found.variance > 0:
             self._latch(signal, log_evidence(found.rise - tolerated, found.variance))
 
-    def _slower(self, record: Record, base: Record) -> Rise:
-        return rise_of(
-            _slow(base.latencies, self.slow_from), _slow(record.latencies, self.slow_from)
-        )
+    def _is_canary(self, base: Record, at: int) -> bool:
+        return base.turns - self.mark_turns > LEAST_BASELINE and base.is_live(at)
 
     def _latch(self, signal: str, log: float) -> None:
         found = log10(log)
@@ -237,24 +238,10 @@ class Pair:
             self.latched[signal] = max(found, 0.0)
 
 
-def day_variance(record: Record, base: Record) -> float:
-    """What differences between days add to the variance of a rise over history."""
-    relative = relative_day_variance(base.days.values())
-    if not relative:
-        return 0.0
-    hazard = _sum(base.total, X) / max(_sum(base.total, Y), 1.0)
-    weight = weight_of_days(base.days.values()) + weight_of_days(record.days.values())
-    return relative * hazard * hazard * weight
-
-
 def cell_names(cell: int) -> tuple[str, str]:
     """Reason and chain of a cell's number."""
     chain, reason = divmod(cell, len(ROOT_REASONS))
     return ROOT_REASONS[reason], CHAINS[chain]
-
-
-def _sum(arm: Ints, column: int) -> float:
-    return float(arm[:, column].sum())
 
 
 def _slow_from(latencies: Ints) -> int:
@@ -265,14 +252,14 @@ def _slow_from(latencies: Ints) -> int:
     return int(np.argmax(reached)) + 1
 
 
-def _slow(latencies: Ints, slow_from: int) -> Ints:
+def _slow(latencies: Ints, slow_from: int) -> Floats:
     n, slow = int(latencies.sum()), int(latencies[slow_from:].sum())
-    return np.array([[n, slow, n, slow, slow, n]], dtype=np.int64)
+    return np.array([[n, slow, n, slow, slow, n]], dtype=np.float64)
 
 
 _ARRAYS: Final[dict[str, tuple[type, tuple[int, ...]]]] = {
-    "mark": (np.int64, (STRATA, SUMS)),
-    "offset": (np.int64, (STRATA, SUMS)),
+    "mark": (np.float64, ARM),
+    "offset": (np.float64, ARM),
     "bounds": (np.float64, (STRATA,)),
     "stakes": (np.float64, (BETS,)),
     "capital": (np.float64, (BETS,)),

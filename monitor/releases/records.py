@@ -11,15 +11,16 @@ import numpy as np
 from monitor.codec import VERSION, reader_of, seal, unseal
 from monitor.errors import DamagedState
 from monitor.releases.arms import (
+    ARM,
     CHAIN_COUNT,
     ROOT_REASONS,
+    ROOTS,
     STRATA,
-    SUMS,
     VIEW,
     Closed,
     Floats,
     Ints,
-    roots_per_turn,
+    damped,
     share,
     stratum,
 )
@@ -30,7 +31,8 @@ from monitor.releases.betting import (
     stakes,
     upper_bounds,
 )
-from monitor.releases.days import Day
+from monitor.releases.days import Day, day_variance
+from monitor.releases.mixture import Baseline
 
 CELLS: Final = (CHAIN_COUNT, len(ROOT_REASONS))
 LATENCY_BUCKETS: Final = 10
@@ -66,8 +68,14 @@ class Record:
     """Conversations with a turn at risk."""
     regressed: bool = False
     """It was found worse, and nobody cleared that: no baseline while there is another."""
-    total: Ints = field(default_factory=lambda: _zeros(STRATA, SUMS))
-    early: Ints = field(default_factory=lambda: _zeros(STRATA, VIEW))
+    turns: int = 0
+    """Turns at risk of those."""
+    dated: int = 0
+    """Turns at risk of the days that are kept."""
+    squared: int = 0
+    """Sum of the squares of each day's."""
+    total: Floats = field(default_factory=lambda: np.zeros(ARM))
+    early: Floats = field(default_factory=lambda: np.zeros((STRATA, VIEW)))
     """First verdicts of the first turns at risk: what bets are held against."""
     cells: Ints = field(default_factory=lambda: _zeros(*CELLS, 3))
     """Roots by chain and reason: x, xx, xy, early ones."""
@@ -78,6 +86,8 @@ class Record:
     drift_stakes: Floats = field(default_factory=lambda: np.zeros(BETS))
     drift_latched: float = 0.0
     """log10 of the highest value of the e-detector since it was cleared."""
+    _history: Baseline | None = None
+    _days_differ: tuple[()] | tuple[float | None] = ()
 
     def seen(self, at: int) -> None:
         """Note a conversation, scored or not."""
@@ -95,9 +105,11 @@ class Record:
         """Take in a conversation with a turn at risk; its own drift first."""
         row = stratum(closed.chain, closed.intent)
         self._weigh_drift(closed, row)
+        self._history, self._days_differ = None, ()
         self.count += 1
-        self.total[row] += share(closed.roots, closed.at_risk, closed.inherited)
-        x, y = closed.early_roots, closed.early_at_risk
+        self.turns += closed.at_risk
+        self.total[:, row] += share(closed.roots, closed.at_risk, closed.inherited)
+        x, y = damped(closed.early_roots), closed.early_at_risk
         self.early[row] += (1, x, y, x * x, x * y, y * y)
         if x:
             for reason, found in enumerate(closed.early_reasons):
@@ -106,54 +118,73 @@ class Record:
         if closed.latency_bucket is not None:
             self.latencies[closed.latency_bucket] += 1
         if closed.day is not None:
-            self._add_day(closed.day, closed.roots, closed.at_risk)
+            self._add_day(closed.day, damped(closed.roots), closed.at_risk)
         if self.count in DRIFT_REFERENCES:
             self.drift_bounds = upper_bounds(self.early)
             self.drift_stakes = stakes(self.drift_bounds)
 
     def move(self, row: int, amounts: Sequence[int], sign: int) -> None:
         """Take a conversation's earlier verdicts out, or put its later ones in."""
-        self.total[row] += sign * np.array(share(*amounts))
+        self._history = None
+        self.turns += sign * amounts[1]
+        self.total[:, row] += sign * share(*amounts)
 
     def clear_drift(self) -> None:
         """Begin anew: the operator knows."""
         self.drift[:] = 0.0
         self.drift_latched = 0.0
 
-    @property
-    def roots(self) -> Ints:
-        """Root failures per turn at risk, by stratum."""
-        return roots_per_turn(self.total)
+    def history(self) -> Baseline:
+        """All its root failures as a baseline; made anew when they changed."""
+        if self._history is None:
+            self._history = Baseline(self.total[ROOTS])
+        return self._history
+
+    def day_variance(self) -> float | None:
+        """How its days differ; None where too few are known."""
+        if self._days_differ == ():
+            self._days_differ = (day_variance(self.days.values()),)
+        return self._days_differ[0] if self._days_differ else None
 
     @property
-    def chain_totals(self) -> Ints:
+    def day_weight(self) -> float:
+        """Sum of the squared shares of its days: 1 for one day, 1/k for k even ones."""
+        return self.squared / (self.dated * self.dated) if self.dated else 1.0
+
+    @property
+    def chain_totals(self) -> Floats:
         """n, y, yy of the early turns, by chain."""
         by_chain = self.early.reshape(-1, CHAIN_COUNT, VIEW).sum(axis=0)
-        found: Ints = by_chain[:, (0, 2, 5)]
+        found: Floats = by_chain[:, (0, 2, 5)]
         return found
 
     def _weigh_drift(self, closed: Closed, row: int) -> None:
         bound = float(self.drift_bounds[row])
         if bound != bound:  # nan: the stratum has no reference
             return
-        gain = closed.early_roots - bound * closed.early_at_risk
+        gain = damped(closed.early_roots) - bound * closed.early_at_risk
         settle_drift(self.drift, self.drift_stakes, gain)
         mean = float(self.drift.mean())
         if mean > 1.0:
             self.drift_latched = max(self.drift_latched, log10(float(np.log(mean))))
 
-    def _add_day(self, number: int, roots: int, at_risk: int) -> None:
+    def _add_day(self, number: int, x: float, y: int) -> None:
         day = self.days.get(number)
         if day is None:
             if len(self.days) >= DAYS_KEPT:
-                del self.days[min(self.days)]
+                gone = self.days.pop(min(self.days)).turns
+                self.dated -= gone
+                self.squared -= gone * gone
             day = self.days[number] = Day()
-        day.add(roots, at_risk)
+        before = day.turns
+        day.add(x, y)
+        self.dated += y
+        self.squared += day.turns**2 - before**2
 
 
 _ARRAYS: Final[dict[str, tuple[type, tuple[int, ...]]]] = {
-    "total": (np.int64, (STRATA, SUMS)),
-    "early": (np.int64, (STRATA, VIEW)),
+    "total": (np.float64, ARM),
+    "early": (np.float64, (STRATA, VIEW)),
     "cells": (np.int64, (*CELLS, 3)),
     "latencies": (np.int64, (LATENCY_BUCKETS,)),
     "drift": (np.float64, (BETS,)),
@@ -184,6 +215,8 @@ def write_fields(
     """A slotted dataclass as bytes."""
     fields: dict[str, Any] = {}
     for name in type(state).__slots__:  # type: ignore[attr-defined]
+        if name.startswith("_"):  # worked out from the rest
+            continue
         value = instead[name] if name in instead else getattr(state, name)
         fields[name] = value.tobytes() if name in arrays else value
     return seal(KIND, fields)

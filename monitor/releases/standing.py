@@ -6,8 +6,8 @@ from typing import Literal
 
 import msgspec
 
-from monitor.releases.arms import failures_per_turn
-from monitor.releases.mixture import half_width, rise_of
+from monitor.releases.arms import FAILURES
+from monitor.releases.mixture import Baseline, half_width
 from monitor.releases.pairs import Pair, Rules, cell_names
 from monitor.releases.records import Record
 
@@ -54,7 +54,7 @@ class Shown(msgspec.Struct, frozen=True):
 def standing_of(pair: Pair, record: Record, base: Record, at: int, rules: Rules) -> Standing:
     """How a comparison stands."""
     arms = pair.arms(record, base, at)
-    found = rise_of(failures_per_turn(arms.baseline), failures_per_turn(arms.candidate))
+    found = Baseline(arms.baseline[FAILURES]).rise(arms.candidate[FAILURES])
     effect = None
     if found.turns and found.variance > 0:
         half = half_width(found.variance)
@@ -74,8 +74,7 @@ def standing_of(pair: Pair, record: Record, base: Record, at: int, rules: Rules)
 
 def quality_of(record: Record) -> Quality:
     """What a release's own sums say."""
-    view = failures_per_turn(record.total).sum(axis=0)
-    _, failures, turns, xx, xy, yy = (int(each) for each in view)
+    _, failures, turns, xx, xy, yy = (float(each) for each in record.total[FAILURES].sum(axis=0))
     if not turns:
         return Quality(record.name, None, record.drift_latched)
     rate = failures / turns

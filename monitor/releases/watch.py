@@ -132,7 +132,7 @@ class Watch:
         base = self._baseline()
         if base is not None and len(self._pairs) < PAIRS_LIMIT:
             pair = self._pairs[name] = Pair(name, base.name)
-            pair.mark = base.total.copy()
+            pair.mark, pair.mark_turns = base.total.copy(), base.turns
             self._gone.discard(_pair_key(name))
             self._changed.add(_pair_key(name))
         return record

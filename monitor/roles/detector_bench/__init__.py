@@ -1,0 +1,1 @@
+"""`agent-monitor bench detectors`: false alarms and delays, simulated under continuous looking."""
