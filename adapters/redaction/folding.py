@@ -58,9 +58,11 @@ def folded(text: str) -> Folded | None:
     """The text folded; None when it reads the same as it stands."""
     marks = list(_ESCAPE.finditer(text)) if "\\" in text else []
     if not text.isascii():
+        escapes = len(marks)
         for run in _FOREIGN.finditer(text):
             marks += [mark for mark in _ODD.finditer(text, *run.span()) if _counts(text, mark)]
-        marks.sort(key=lambda mark: mark.start())
+        if escapes:
+            marks.sort(key=lambda mark: mark.start())
     return _joined(text, marks) if marks else None
 
 

@@ -115,21 +115,35 @@ def _of_digits(text: str) -> Iterator[Hit]:
 
 
 def _of_stretch(text: str, start: int, end: int, count: int) -> Iterator[Hit]:
+    """What the stretch is, the surest first; once the whole is known, nothing more is asked."""
+    words = before(text, start)
+    for detect in _STRETCHES:
+        hits = list(detect(text, start, end, count, words))
+        yield from hits
+        if hits and hits[0].start <= start and hits[0].end >= end:
+            return
+
+
+def _abroad(text: str, start: int, end: int, count: int, words: str) -> Iterator[Hit]:
     if text[start] in "+(" or text.find("00", start, end) >= 0:
         yield from phones.international(text, start, end)
-    words = before(text, start)
-    persons = list(numbers.person_numbers(text, start, end, count, words))
-    yield from persons
-    if persons and persons[0].start <= start and persons[0].end >= end:
-        return
+
+
+def _cards(text: str, start: int, end: int, count: int, words: str) -> Iterator[Hit]:
     if count >= _CARD_DIGITS:
         yield from numbers.cards(text, start, end)
+
+
+def _phones(text: str, start: int, end: int, count: int, words: str) -> Iterator[Hit]:
     if count < end - start:
         yield from phones.written(text, start, end)
     if count >= _MOBILE_DIGITS:
         yield from phones.chinese(text, start, end)
     if says_phone(words) or says_phone_after(text, end):
         yield from phones.by_words(text, start, end)
+
+
+_STRETCHES: Final = (_abroad, numbers.person_numbers, _cards, _phones)
 
 
 def _says_nothing(text: str, start: int, end: int) -> bool:

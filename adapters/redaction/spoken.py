@@ -28,6 +28,7 @@ _NAMES: Final = re.compile(
     r"|رمز عبور|گذرواژه|کلمه عبور|پاس ?ورڈ"
 )
 _TOKEN: Final = re.compile(r"[!-~\u00a1-\u024f]{1,80}")
+_TELLING: Final = re.compile(r"[0-9@$%&#*^+~!]")
 _REACH: Final = 72
 """Characters after the word that means a password."""
 _REACH_BACK: Final = 64
@@ -36,7 +37,7 @@ _ENDING: Final = re.compile(
     r"[a-z\u00df-\u024f\u1e00-\u1eff\u0300-\u052f\u0590-\u06ff]*(?:['’]s)?", re.IGNORECASE
 )
 _STOP: Final = re.compile(r"[\n。।؟！？；]|[.;!?]\s")
-_OPENING: Final = "\"'`“”«»‘’„(['[<"
+_OPENING: Final = ":=\"'`“”«»‘’„(['[<"
 _POINTING: Final = "\"'`“”«»‘’„:=>→「"
 _CLOSING: Final = "\"'`“”«»‘’),;:]>."
 _PLAIN: Final = re.compile(r"[^\W\d_]+(?:['’/.-][^\W\d_]+)*")
@@ -79,17 +80,24 @@ def spoken(text: str) -> Iterator[Hit]:
     small = text.lower()
     if len(small) != len(text):
         small = text
-    until = 0
+    candidates = [word.span() for word in _TOKEN.finditer(text) if _TELLING.search(word[0])]
+    until = at = 0
     for name in _NAMES.finditer(small):
         if name.start() < until:
             continue
-        found = _after(text, name) or _in_front(text, name.start())
+        while at < len(candidates) and candidates[at][0] < name.end():
+            at += 1
+        found = _after(text, name, candidates, max(0, at - 1)) or _in_front(text, name.start())
         if found is not None:
             until = found.end
             yield found
-    for pattern in (_PIN, _LOGIN):
-        if pattern is _LOGIN and "/" not in text and "|" not in text:
-            continue
+    yield from _coded(text, small)
+
+
+def _coded(text: str, small: str) -> Iterator[Hit]:
+    """Codes of a few digits, and what stands behind a login's name."""
+    patterns = (_PIN, _LOGIN) if "/" in text or "|" in text else (_PIN,)
+    for pattern in patterns:
         for told in pattern.finditer(small):
             value = text[slice(*told.span("value"))].rstrip(".,;:)\"'")
             if pattern is _PIN or _is_mixed(value, near=False):
@@ -97,30 +105,28 @@ def spoken(text: str) -> Iterator[Hit]:
                 yield Hit(start, start + len(value), "SECRET", value)
 
 
-def _after(text: str, name: re.Match[str]) -> Hit | None:
-    """The first word after a password's name that may be one, in the same sentence."""
+def _after(
+    text: str, name: re.Match[str], candidates: list[tuple[int, int]], at: int
+) -> Hit | None:
+    """The first word after a password's name that may be one, in the same sentence.
+
+    `at`: the first of the candidates that may reach behind the name.
+    """
     ending = _ENDING.match(text, name.end())
     start = ending.end() if ending else name.end()
-    window = min(len(text), start + _REACH)
-    stop = -1
-    for count, token in enumerate(_TOKEN.finditer(text, start), 1):
-        if token.start() >= window or count > _WORDS_BETWEEN:
-            break
-        if count > 1 and stop < 0:
-            sentence = _STOP.search(text, start, window)
-            stop = sentence.start() if sentence else window
-        begin, end = _bare(text, *token.span())
-        value = text[begin:end]
-        if 0 <= stop <= begin or (count == 1 and _STOP.search(text, start, begin)):
-            break
-        if value.isalpha() or _PLAIN.fullmatch(value) or not any(map(str.isalnum, value)):
+    for begin, end in candidates[at : at + 3]:
+        begin, end = _bare(text, max(begin, start), end)
+        if end <= start or begin >= end or not any(map(str.isalnum, text[begin:end])):
             continue
-        if _NUMBER.fullmatch(value):
-            break
         words = text[start:begin]
+        if len(words) > _REACH or _STOP.search(words) or _NUMBER.fullmatch(text, begin, end):
+            return None
+        between = len(_TOKEN.findall(words))
         pointed = words.rstrip()[-1:]
-        near = count <= 2 or (pointed != "" and pointed in _POINTING)
-        return _hit(text, begin, end, words, near=near)
+        near = between <= 1 or (pointed != "" and pointed in _POINTING)
+        hit = _hit(text, begin, end, words, near=near)
+        if hit is not None or between > _WORDS_BETWEEN or not _PLAIN.fullmatch(text, begin, end):
+            return hit
     return None
 
 
