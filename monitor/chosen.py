@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -16,7 +16,7 @@ from monitor.backends.circuit import Circuit
 from monitor.backends.encoders import Wish, encoder
 from monitor.backends.vector_store import SqliteVectorStore
 from monitor.comparison.cache import CachedEncoder
-from monitor.comparison.calibration import Calibrations
+from monitor.comparison.calibration import Calibrations, shipped
 from monitor.comparison.calibration import decoded as calibrations
 from monitor.comparison.gathering import GatheringEncoder
 from monitor.comparison.ladder import Ladder
@@ -73,11 +73,14 @@ def evaluation(settings: Settings, redaction: Redaction | None = None) -> Evalua
         composition_rule(settings.composition.rule, settings.composition.parameters),
         _thresholds(settings),
     )
-    evidence = settings.evidence.enabled
+    more: dict[str, Any] = {
+        "evidence": settings.evidence.enabled,
+        "outcome_bar": settings.composition.outcome_bar,
+    }
     evaluator = (
-        ForesightedEvaluator(*parts, encoder=gathering, evidence=evidence)
+        ForesightedEvaluator(*parts, encoder=gathering, **more)
         if gathering
-        else Evaluator(*parts, evidence=evidence)
+        else Evaluator(*parts, **more)
     )
     remembering = RememberingEvaluator(
         evaluator, sources, settings.limits.remembered_turns, lambda: comparator.unavailable
@@ -163,12 +166,16 @@ def _wish(settings: Settings) -> Wish:
     )
 
 
-def _calibrations(settings: Settings, encoder: CachedEncoder | None) -> Calibrations | None:
-    """What a team fitted itself, which must be fitted with the encoder that is used."""
+def calibrations_of(settings: Settings) -> Calibrations:
+    """What a team fitted itself, else what comes with the package."""
     path = settings.comparison.calibration
-    if path is None:
-        return None
-    found = calibrations(read(path), str(path))
+    return calibrations(read(path), str(path)) if path else shipped()
+
+
+def _calibrations(settings: Settings, encoder: CachedEncoder | None) -> Calibrations:
+    """Calibrations of which one fits the encoder that is used. Raises ConfigurationError."""
+    path = settings.comparison.calibration
+    found = calibrations_of(settings)
     version = encoder.version if encoder else None
     if found.chosen(version) is None:
         raise ConfigurationError(

@@ -19,7 +19,14 @@ from monitor.scoring.contract import judge_by_contract
 from monitor.scoring.delegation import first_failure, inner_turns, suspected
 from monitor.scoring.distance import Distance
 from monitor.scoring.evidence import EvidenceJudge
-from monitor.scoring.figures import accumulated_s, duration_s, kept, means, started_s
+from monitor.scoring.figures import (
+    accumulated_s,
+    duration_s,
+    kept,
+    means,
+    outcome_at,
+    started_s,
+)
 from monitor.scoring.judged import Judged, unscored
 from monitor.scoring.literals import Literals
 from monitor.scoring.opinions import with_opinion
@@ -62,10 +69,12 @@ class Evaluator:
         thresholds: Thresholds | None = None,
         *,
         evidence: bool = True,
+        outcome_bar: float = 0.5,
     ) -> None:
         """The first of `sources` that knows a conversation gives its reference.
 
-        Without `evidence` a turn that no reference and no contract covers stays unscored.
+        Without `evidence` a turn that no reference and no contract covers stays unscored. An
+        outcome that the trace tells passes from `outcome_bar` on.
         """
         self._sources = tuple(sources)
         self._contracts = contracts
@@ -73,6 +82,7 @@ class Evaluator:
         self._composition = composition or UnweightedMean()
         self._thresholds = thresholds or Thresholds()
         self._evidence = evidence
+        self._outcome_bar = outcome_bar
         rules = RULES_VERSION if evidence else f"{RULES_VERSION}-without-evidence"
         self.version = f"{rules}+{comparator.version}"
 
@@ -151,6 +161,7 @@ class Evaluator:
             dialog_id=dialog_id,
             input_tokens=None if usage is None else usage.input_tokens,
             output_tokens=None if usage is None else usage.output_tokens,
+            outcome=outcome_at(conversation.outcome, self._outcome_bar),
         )
 
 

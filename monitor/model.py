@@ -137,6 +137,8 @@ class AgentSpan(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The model stopped before its reply was whole, by its own account: a limit, a filter."""
     aside: Aside | None = None
     """It guards or evaluates: what runs below it is no turn of the agent's own."""
+    outcome: float | None = None
+    """How the task ended, by who can tell: an environment's reward, a score; 1 is success."""
 
 
 class ActionTurn(msgspec.Struct, frozen=True, array_like=True, tag="action", gc=False):
@@ -203,6 +205,8 @@ class Conversation(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Tokens of the leaf model calls; None where no call told."""
     broken_off: tuple[int, ...] = ()
     """Exchanges whose run failed or never ended: what they lack may not be held against them."""
+    outcome: float | None = None
+    """How the task ended, by the last that told; 1 is success."""
 
 
 def release_name(declared: str | None, model: str | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Final, NamedTuple
 
@@ -12,8 +12,8 @@ import msgspec
 from monitor.evaluator import Evaluator
 from monitor.model import ActionTurn, Conversation, JsonValue, Turn, omitted_turn_id
 from monitor.ports import ReferenceSource
-from monitor.scoring.times import accumulated_s, duration_s, started_s
-from monitor.verdict import Reference, Report, Verdict
+from monitor.scoring.figures import accumulated_s, duration_s, started_s
+from monitor.verdict import Judgement, Reference, Report, Verdict
 
 REMEMBERED_TURNS: Final = 20_000
 REMEMBERED_REFERENCES: Final = 4_096
@@ -67,9 +67,19 @@ class RememberingEvaluator:
         revision: int,
         dialog_id: str | None = None,
         reference: Reference | None = None,
+        judgements: Mapping[str, Judgement] | None = None,
     ) -> Report:
-        """As `Evaluator.evaluate`."""
+        """As `Evaluator.evaluate`. What judgements decided is not remembered."""
         reference = reference or self._reference(conversation)
+        if judgements:
+            return self._evaluator.evaluate(
+                conversation,
+                closed=closed,
+                revision=revision,
+                dialog_id=dialog_id,
+                reference=reference,
+                judgements=judgements,
+            )
         key = self._key(conversation, reference, closed=closed)
         known = None if key is None else self._known.get(key)
         if known is not None and key is not None:
@@ -105,6 +115,7 @@ class RememberingEvaluator:
                     conversation.system,
                     conversation.tools,
                     conversation.broken_off,
+                    conversation.outcome,
                     None if reference is None else self._digest(reference),
                 )
             )

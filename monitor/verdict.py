@@ -227,6 +227,15 @@ class Composition(msgspec.Struct, frozen=True):
     parameters: dict[str, JsonValue] = {}
 
 
+class TaskOutcome(msgspec.Struct, frozen=True):
+    """How the task ended by who can tell, beside the verdicts: they explain, outcomes decide."""
+
+    score: float
+    """As told: a reward, or 1 and 0 for yes and no."""
+    passed: bool
+    """Whether it reaches the configured bar."""
+
+
 class Report(msgspec.Struct, frozen=True):
     """One conversation's result at one revision; the only thing the ledger knows.
 
@@ -270,6 +279,8 @@ class Report(msgspec.Struct, frozen=True):
     intent: int | None = None
     """Cluster of the first query, a small number that means the same in every report; None: not
     known. Only comparison between releases uses it."""
+    outcome: TaskOutcome | None = None
+    """None where nothing told how the task ended."""
 
 
 class JudgeCase(msgspec.Struct, frozen=True):

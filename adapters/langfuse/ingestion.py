@@ -10,7 +10,7 @@ import msgspec
 
 from adapters.langfuse.decoder import RowIntake, text_of, too_large
 from adapters.langfuse.observations import ObservationReader, carrier_of
-from adapters.langfuse.rows import NO_TRACE, TraceRow, trace_of
+from adapters.langfuse.rows import NO_TRACE, TraceRow, is_outcome, trace_of
 from adapters.langfuse.seen import encoded_row
 from monitor.errors import MalformedPayload, PayloadTooLarge, UnsupportedPayload
 from monitor.model import JsonValue
@@ -32,7 +32,8 @@ _TYPES: Final[dict[str, str | None]] = {
     "observation-create": None,
     "observation-update": None,
 }
-_PASSED_OVER: Final = frozenset({"score-create", "sdk-log"})
+SCORE: Final = "score-create"
+_PASSED_OVER: Final = frozenset({SCORE, "sdk-log"})
 
 
 class LangfuseIngestion:
@@ -135,6 +136,8 @@ class _Batch:
         body: JsonValue = event.get("body")
         if not isinstance(kind, str):
             raise _BadEvent("the event has no type")
+        if kind == SCORE and isinstance(body, dict) and is_outcome(body):
+            self._remember_outcome(body)
         if kind in _PASSED_OVER:
             return
         name = body.get("id") if isinstance(body, dict) else None
@@ -149,6 +152,13 @@ class _Batch:
             self._join(name, {**({} if typed is None else {"type": typed}), **_told_in(body)})
         else:
             raise _BadEvent("the event's type is not known")
+
+    def _remember_outcome(self, score: dict[str, Any]) -> None:
+        """Of a trace; a score of a whole session names no span that could carry it."""
+        name = score.get("traceId")
+        if isinstance(name, str) and name:
+            told = {key: score.get(key) for key in ("name", "value", "stringValue", "timestamp")}
+            self._told[name] = trace_of(self._traces.join(name, {"scores": [told]}))
 
     def _join(self, name: str, told: Mapping[str, JsonValue]) -> None:
         key = f"{told.get('traceId') or ''}\n{name}"

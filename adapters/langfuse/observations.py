@@ -41,6 +41,7 @@ from adapters.vocabularies.identity import (
     service,
     user_id,
 )
+from adapters.vocabularies.outcomes import OUTCOME, outcome_of
 from adapters.vocabularies.registry import VOCABULARIES
 from monitor.model import (
     AgentSpan,
@@ -144,6 +145,7 @@ class ObservationReader:
         if declared is not None:
             named["langfuse.release"] = declared
         told = identity.named(named, self._conversation_keys)
+        outcome = outcome_of(named.get(OUTCOME))
         return AgentSpan(
             trace_id_of(seen.trace_id),
             span_id_of(seen.id),
@@ -157,6 +159,7 @@ class ObservationReader:
             release(named, self._release_keys),
             error_type=_error(seen, marks),
             expected=_expected(named.get(EXPECTED)),
+            outcome=trace.outcome if outcome is None else outcome,
             scope=marks.scope[:_NAME_CHARACTERS],
             id_remark=told.refused,
             user_id=user_id(named, (*USER_KEYS, *METADATA_USERS)),
@@ -183,7 +186,7 @@ def carrier_of(trace: TraceRow, trace_id: str) -> AgentSpan | None:
 
     None when it says nothing. It stands below a root that never comes, so that it is none itself.
     """
-    if trace.session_id is None and trace.release is None and trace.user_id is None:
+    if trace == TraceRow(metadata=trace.metadata):
         return None
     named = {"langfuse.session.id": trace.session_id, "user.id": trace.user_id}
     return AgentSpan(
@@ -195,6 +198,7 @@ def carrier_of(trace: TraceRow, trace_id: str) -> AgentSpan | None:
         release=trace.release,
         vocabulary=VOCABULARY,
         user_id=user_id(named),
+        outcome=trace.outcome,
     )
 
 

@@ -12,6 +12,8 @@ import msgspec
 
 from adapters.shapes import content
 from adapters.shapes.parts import first
+from adapters.vocabularies.outcomes import NAMES as OUTCOME_NAMES
+from adapters.vocabularies.outcomes import outcome_of
 from monitor.errors import MalformedPayload
 from monitor.model import JsonValue, Usage
 
@@ -34,6 +36,8 @@ class TraceRow(msgspec.Struct, frozen=True, kw_only=True):
     user_id: str | None = None
     release: str | None = None
     metadata: dict[str, JsonValue] = {}
+    outcome: float | None = None
+    """By the last of its scores that tells how the task ended."""
 
 
 NO_TRACE: Final = TraceRow()
@@ -112,7 +116,27 @@ def trace_of(row: JsonValue) -> TraceRow:
         user_id=_text(row.get("userId")),
         release=_text(row.get("release")),
         metadata=object_of(row.get("metadata")),
+        outcome=_outcome(row.get("scores")),
     )
+
+
+def is_outcome(score: Mapping[str, Any]) -> bool:
+    """Whether a score tells how a task ended; any other is an opinion of it."""
+    return score.get("name") in OUTCOME_NAMES and outcome_scored(score) is not None
+
+
+def outcome_scored(score: Mapping[str, Any]) -> float | None:
+    """The outcome that a score tells, as a number or as a category."""
+    told = outcome_of(score.get("value"))
+    return outcome_of(score.get("stringValue")) if told is None else told
+
+
+def _outcome(scores: JsonValue) -> float | None:
+    if not isinstance(scores, list):
+        return None
+    told = [score for score in scores if isinstance(score, Mapping) and is_outcome(score)]
+    told.sort(key=lambda score: time_ns(score.get("timestamp")))
+    return outcome_scored(told[-1]) if told else None
 
 
 def _in_camel_case(row: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -40,11 +40,17 @@ class OtlpDecoder:
         *,
         conversation_attribute: str | None = None,
         release_attribute: str | None = None,
+        outcome_attribute: str | None = None,
         vocabularies: Sequence[Vocabulary] = VOCABULARIES,
     ) -> None:
         """The named attributes, of a span or its resource, go before all others of their kind."""
         self.limits = decode_limits(limits)
-        self._reader = SpanReader(vocabularies, conversation_attribute, release_attribute)
+        self._reader = SpanReader(
+            vocabularies,
+            conversation_attribute,
+            release_attribute,
+            outcome_attribute=outcome_attribute,
+        )
 
     def decode(self, payload: bytes, content_type: str) -> Decoded:
         """See the port. Content types: `application/x-protobuf`, `application/json`."""

@@ -79,6 +79,7 @@ class OtlpGrpcReceiver:
         limits: DecodeLimits | Mapping[str, int] | None = None,
         conversation_attribute: str | None = None,
         release_attribute: str | None = None,
+        outcome_attribute: str | None = None,
         onward: Onward | None = None,
         transport: Transport | None = None,
     ) -> None:
@@ -95,6 +96,7 @@ class OtlpGrpcReceiver:
             onward,
             conversation_attribute=conversation_attribute,
             release_attribute=release_attribute,
+            outcome_attribute=outcome_attribute,
         )
         self._tokens: Tokens | None = None
         self._server: grpc.aio.Server | None = None

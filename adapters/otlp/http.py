@@ -69,6 +69,7 @@ class OtlpHttpReceiver:
         limits: DecodeLimits | Mapping[str, int] | None = None,
         conversation_attribute: str | None = None,
         release_attribute: str | None = None,
+        outcome_attribute: str | None = None,
         onward: Onward | None = None,
         ingest: Ingest | None = None,
     ) -> None:
@@ -83,6 +84,7 @@ class OtlpHttpReceiver:
             onward,
             conversation_attribute=conversation_attribute,
             release_attribute=release_attribute,
+            outcome_attribute=outcome_attribute,
         )
         self._body_limits = BodyLimits(
             found.body_bytes, body_timeout_s, body_bytes_per_s, body_grace_s

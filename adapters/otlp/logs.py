@@ -18,6 +18,7 @@ from adapters.otlp.values import integer
 from adapters.shapes import content
 from adapters.vocabularies import moved
 from adapters.vocabularies.genai import CONTENT_EVENTS
+from adapters.vocabularies.outcomes import EVALUATION, outcome_evaluated
 from adapters.vocabularies.registry import VOCABULARIES
 from monitor.errors import MalformedPayload
 from monitor.model import JsonValue
@@ -42,6 +43,7 @@ class OtlpLogDecoder:
         *,
         conversation_attribute: str | None = None,
         release_attribute: str | None = None,
+        outcome_attribute: str | None = None,
         vocabularies: Sequence[Vocabulary] = VOCABULARIES,
     ) -> None:
         """As for traces."""
@@ -51,6 +53,7 @@ class OtlpLogDecoder:
             conversation_attribute,
             release_attribute,
             extra=(EVENT_NAME,),
+            outcome_attribute=outcome_attribute,
         )
 
     def decode(self, payload: bytes, content_type: str) -> Decoded:
@@ -175,6 +178,8 @@ class _LogRecords:
             fields = _fields(read(body)) if raw else {}
         elif b"messages" in raw and moved.is_moved(found := _fields(read(body))):
             event, fields = moved.MOVED_CONTENT, found
+        elif event == EVALUATION and outcome_evaluated(record.attributes) is not None:
+            fields = {}
         else:
             self._intake.passed_over += 1
             return

@@ -28,6 +28,8 @@ from adapters.vocabularies.identity import (
     service,
     user_id,
 )
+from adapters.vocabularies.outcomes import KEYS as OUTCOME_KEYS
+from adapters.vocabularies.outcomes import OUTCOME, outcome_told
 from adapters.vocabularies.registry import VOCABULARIES
 from monitor.model import AgentSpan, IdRemark, JsonValue
 from monitor.ports import Vocabulary
@@ -58,11 +60,13 @@ class SpanReader:
         conversation_attribute: str | None = None,
         release_attribute: str | None = None,
         extra: Sequence[str] = (),
+        outcome_attribute: str | None = None,
     ) -> None:
         self._vocabularies = tuple(vocabularies)
         self._conversation_keys = _with_first(conversation_attribute, CONVERSATION_KEYS)
         self._release_keys = _with_first(release_attribute, RELEASE_KEYS)
-        names = {EXPECTED, RESPONSE_ID, SERVICE_NAME, *extra}
+        self._outcome_keys = _with_first(outcome_attribute, (OUTCOME,))
+        names = {EXPECTED, *self._outcome_keys, *OUTCOME_KEYS, RESPONSE_ID, SERVICE_NAME, *extra}
         names.update(FAILURE_KEYS, FINISH_KEYS, ASIDE_KEYS)
         names.update(self._conversation_keys, self._release_keys, USER_KEYS, (SERVICE_NAMESPACE,))
         for vocabulary in self._vocabularies:
@@ -135,6 +139,9 @@ class SpanReader:
             service=origin.whole_service,
         )
         found = self._told(attributes, events, span)
+        outcome = outcome_told(attributes, events, self._outcome_keys)
+        if outcome is not None:
+            found = msgspec.structs.replace(found, outcome=outcome)
         if found.kind == "other" and (aside := aside_of(attributes)):
             return msgspec.structs.replace(found, aside=aside)
         if (found.kind in ("model", "agent") or detail) and cut_short(attributes, events):

@@ -54,6 +54,7 @@ def conversation_of(
         synthetic_id=synthetic,
         usage=total_usage([trace.usage for trace in ordered]),
         broken_off=tuple([at for at, exchange in enumerate(exchanges) if exchange.broke_off]),
+        outcome=_first(trace.outcome for trace in reversed(ordered)),
     )
 
 

@@ -12,7 +12,7 @@ from monitor.model import AgentSpan, Message
 Arrival: TypeAlias = Literal["new", "duplicate", "conflict"]
 _ONE_TELLS: Final = (
     *("agent", "release", "model", "system", "error_type"),
-    *("tool_definitions", "usage", "expected", "response_id", "user_id", "service"),
+    *("tool_definitions", "usage", "expected", "response_id", "user_id", "service", "outcome"),
 )
 
 

@@ -65,6 +65,8 @@ class TraceTurns(msgspec.Struct, frozen=True, array_like=True):
     """Spans that end before they start; their durations count as zero."""
     usage_missing: int = 0
     """Model calls at the bottom whose tokens neither they nor a call around them told."""
+    outcome: float | None = None
+    """By the span that ended last of those that tell one."""
 
 
 def trace_turns(segment: Segment) -> TraceTurns:
@@ -94,7 +96,14 @@ def trace_turns(segment: Segment) -> TraceTurns:
         usage=_usage(spending),
         skewed=skewed,
         usage_missing=_usage_missing(spending),
+        # A checker's span is no turn of the agent's, and may well be the one that tells.
+        outcome=_outcome(segment.spans),
     )
+
+
+def _outcome(spans: Sequence[AgentSpan]) -> float | None:
+    told = [span for span in spans if span.outcome is not None]
+    return max(told, key=lambda span: (span.end_ns, span.span_id)).outcome if told else None
 
 
 class _Unit:

@@ -31,6 +31,9 @@ class OtlpSettings(Section):
     """A span attribute that overrides every other source of the conversation id."""
     release_attribute: str | None = None
     """A span or resource attribute that overrides every other declared release id."""
+    outcome_attribute: str | None = None
+    """A span attribute that tells how the task ended, before `agent_monitor.outcome`: yes or no, a
+    number, or a plain word."""
 
 
 RedactedKind = Literal[

@@ -45,6 +45,8 @@ class CompositionSettings(Section):
 
     rule: str = "unweighted_mean"
     parameters: dict[str, Any] = Field(default_factory=dict)
+    outcome_bar: float = 0.5
+    """From here on the outcome that a trace tells, such as a reward, is a success."""
 
 
 class FieldSettings(Section):

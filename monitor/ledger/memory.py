@@ -50,8 +50,8 @@ class Memory:
     revision: int
     started_s: float | None = None
     """The latest start that a folded report told; a later one is another life of the id."""
-    counted: bool = False
-    """Whether it is in the counters of closed conversations."""
+    counted: int = 0
+    """1: it is in the counters of closed conversations; 2: its task's outcome is counted too."""
     stratum: int | None = None
     """Where its roots and at-risk turns stand in the statistics."""
     roots: int = 0
@@ -78,8 +78,8 @@ class Memories(Participant):
         rows = self._db.rows(_FIND, (key,)) or self._db.rows(_FIND_TOMBSTONE, (key,))
         if not rows:
             return None
-        revision, started_s, counted, stratum, *failed, turns = rows[0]
-        return Memory(revision, started_s, bool(counted), stratum, *failed, _turns(turns))
+        *told, turns = rows[0]
+        return Memory(*told, turns=_turns(turns))
 
     def keep(self, conversation_id: str, memory: Memory) -> None:
         """Remember, from the open transaction's commit on."""

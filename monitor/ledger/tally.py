@@ -39,6 +39,10 @@ def code_of(verdict: Verdict) -> int:
     return CASCADE if verdict.is_inherited else ROOT
 
 
+def _outcome_of(report: Report) -> str:
+    return "unscored" if report.test_pass is None else "pass" if report.test_pass else "fail"
+
+
 class Tally:
     """Counts turns by their whole kind first: most turns of a batch are of a few kinds."""
 
@@ -68,8 +72,7 @@ class Tally:
 
     def count_closed(self, report: Report, slot: str) -> None:
         """A conversation when it first closes."""
-        outcome = "unscored" if report.test_pass is None else "pass" if report.test_pass else "fail"
-        labels = (slot, report.chain_length, outcome)
+        labels = (slot, report.chain_length, _outcome_of(report))
         self._counters.add("conversations", labels)
         latency_s = report.latency_s
         if latency_s is None or not math.isfinite(latency_s) or latency_s < 0:
@@ -78,6 +81,15 @@ class Tally:
         bucket = bisect_left(LATENCY_BUCKETS_S, latency_s)
         self._counters.add("latency", (*labels, str(bucket)))
         self._counters.add("latency_sum", labels, round(latency_s * MICRO))
+
+    def count_task(self, report: Report, slot: str) -> None:
+        """The turns of a closed conversation beside how its task ended, once that is known."""
+        if report.outcome is None:
+            return
+        task = "pass" if report.outcome.passed else "fail"
+        self._counters.add("task_conversations", (slot, _outcome_of(report), task))
+        for verdict in report.turns:
+            self._counters.add("task_turns", (slot, VERDICT_LABELS[code_of(verdict)], task))
 
     def drain(self) -> None:
         """Raise the counters by what was gathered."""

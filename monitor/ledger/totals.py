@@ -250,8 +250,11 @@ class Ledger(Participant):
         self._statistics.move(was, now)
         first = not memory.counted
         if first:
-            memory.counted = True
+            memory.counted = 1
             self._tally.count_closed(report, str(slot))
+        if report.outcome is not None and memory.counted == 1:
+            memory.counted = 2
+            self._tally.count_task(report, str(slot))
         was_at = None if was.stratum is None else self._was_at(was.stratum, now, place)
         memory.stratum, memory.roots, memory.at_risk, memory.inherited = now
         name = self._slots.name

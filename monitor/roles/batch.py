@@ -38,12 +38,17 @@ class Summary:
     refused_spans: int = 0
     verdicts: Counter[str] = field(default_factory=Counter)
     roots: Counter[str] = field(default_factory=Counter)
+    tasks: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Turns by verdict and by how the task ended, where the trace told."""
 
     def add(self, report: Report) -> None:
         """Count one final report."""
         self.reports += 1
         self.verdicts.update(verdict.verdict for verdict in report.turns)
         self.roots.update(v.failure_reason for v in report.turns if v.is_root and v.failure_reason)
+        if report.outcome is not None:
+            task = "passed" if report.outcome.passed else "failed"
+            self.tasks.update((task, verdict.verdict) for verdict in report.turns)
 
     def refuse(self, where: str, error: object) -> None:
         """Count one refused line, and name the first few."""
@@ -73,9 +78,17 @@ class Summary:
             f"success rate of scored turns: {rate}",
             f"root causes: {roots or 'none'}",
         ]
+        rows += [
+            f"turns of tasks that {task}: {self._told(task)}"
+            for task in sorted({task for task, _ in self.tasks})
+        ]
         if self.refused_lines or self.refused_spans:
             rows.append(f"refused: {self.refused_lines} lines, {self.refused_spans} spans")
         return "\n".join(rows)
+
+    def _told(self, task: str) -> str:
+        verdicts = ("pass", "fail", "unscored")
+        return ", ".join(f"{self.tasks[task, verdict]} {verdict}" for verdict in verdicts)
 
 
 def score(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final, get_args
 
 from monitor.model import Conversation, ResponseTurn, Turn
-from monitor.verdict import Finding, SubMetric, Verdict
+from monitor.verdict import Finding, SubMetric, TaskOutcome, Verdict
 
 FINDING_LIMIT: Final = 50
 """Findings of one turn that its verdict keeps; its reason and scores rest on all of them."""
@@ -48,3 +48,8 @@ def started_s(conversation: Conversation) -> float | None:
     """When the first turn began."""
     started = [turn.start_ns for turn in conversation.turns if turn.start_ns > 0]
     return min(started) / 1e9 if started else None
+
+
+def outcome_at(outcome: float | None, bar: float) -> TaskOutcome | None:
+    """The outcome that a trace tells, held against the bar from which it passes."""
+    return None if outcome is None else TaskOutcome(outcome, outcome >= bar)

@@ -55,6 +55,7 @@ def decoding(settings: Settings) -> dict[str, Any]:
             "nesting": limits.nesting,
             "index": limits.attribute_index,
         },
+        "outcome_attribute": otlp.outcome_attribute,
         **attributes_of(otlp),
     }
 
