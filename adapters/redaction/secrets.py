@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from adapters.redaction.hits import Hit
@@ -23,7 +24,8 @@ _SHORT: Final = re.compile(
     r"(?<![^\W_])pass[\"']?\s?[:=]\s?[\"']?(?P<value>[^\s\"'`,;<>{}()|]{4,256})"
 )
 _KEY_KIND: Final = re.compile(
-    r"(?:api|access|private|auth|account|encryption|signing|subscription|secret)[ _-]?\Z"
+    r"(?:api|access|private|auth|account|encryption|signing|subscription|secret|master|license"
+    r"|shared|storage|client|app|service)[ _-]?\Z"
 )
 _HARMLESS: Final = re.compile(
     r"(?:max|min|num|total|next|page|cursor|continuation|cancellation|sync|stop|input|output"
@@ -38,6 +40,8 @@ _LINK: Final = re.compile(
 # Of ASCII and Latin letters: the words after it in a script without blanks are no part of it.
 _BARE: Final = re.compile(r"(?:(?![\"'`,;<>{}\[\]()|])[!-~\u00a1-\u024f]){3,512}")
 _LEAST_MIXED: Final = 6
+_LEAST_RANDOM: Final = 16
+_CHANGES: Final = 0.38
 _QUOTED_LIMIT: Final = 512
 _AUTHORIZATION: Final = re.compile(
     r"authorization[\"']?\s{0,2}[:=]\s{0,2}[\"']?"
@@ -172,7 +176,16 @@ def is_secret(value: str, *, password: bool) -> bool:
         return False
     # A token without any digit is rather a name of one, in code or in a manual.
     mixed = any(char.isdigit() or char in _SIGNS for char in value) and not value.isdigit()
+    mixed = mixed or _is_random(value)
     return password or (len(value) >= 8 and mixed and " " not in value)
+
+
+def _is_random(value: str) -> bool:
+    """Whether capitals and small letters change as often as in no name."""
+    if len(value) < _LEAST_RANDOM or not value.isalpha():
+        return False
+    changes = sum(one.islower() != other.islower() for one, other in pairwise(value))
+    return changes > _CHANGES * len(value)
 
 
 def _is_mixed(value: str) -> bool:

@@ -17,7 +17,7 @@ _NAMES: Final = re.compile(
     r"(?<![^\W\d_])(?:"
     r"(?:password|passwd|passwort|passwör|passphrase|passcode|kennw[oö]rt|zugangscode|pwd|psw|pw"
     r"|mots? de passe|mdp|codes? secrets?|phrase secrète|contrase[nñ]|contrasenya|clave(?!l)"
-    r"|parola d['’]ordine|parol[aăy]|chiave segreta|senha|palavra[- ]passe|wachtwoord|ww(?=:)"
+    r"|parola d['\u2019]ordine|parol[aăy]|chiave segreta|senha|palavra[- ]passe|wachtwoord|ww(?=:)"
     r"|has[lł][oaeu]|hes[el]l|hesl[aoeu]|lozink|geslo|slaptaž|salas[aõ]n|parool|jelsz[oóa]"
     r"|l[öo]senord|adgangskod|kodeord|passord|lykilor|şifre|sifre|[kc]ata sandi|sandi|kata laluan"
     r"|mật khẩu|mat khau|nenosiri|api secret|client secret|secret key|security code|one-time code)"
@@ -34,13 +34,13 @@ _REACH: Final = 72
 _REACH_BACK: Final = 64
 _WORDS_BETWEEN: Final = 7
 _ENDING: Final = re.compile(
-    r"[a-z\u00df-\u024f\u1e00-\u1eff\u0300-\u052f\u0590-\u06ff]*(?:['’]s)?", re.IGNORECASE
+    r"[a-z\u00df-\u024f\u1e00-\u1eff\u0300-\u052f\u0590-\u06ff]*(?:['\u2019]s)?", re.IGNORECASE
 )
-_STOP: Final = re.compile(r"[\n。।؟！？；]|[.;!?]\s")
-_OPENING: Final = ":=\"'`“”«»‘’„(['[<"
-_POINTING: Final = "\"'`“”«»‘’„:=>→「"
-_CLOSING: Final = "\"'`“”«»‘’),;:]>."
-_PLAIN: Final = re.compile(r"[^\W\d_]+(?:['’/.-][^\W\d_]+)*")
+_STOP: Final = re.compile(r"[\n。।؟\uff01\uff1f\uff1b]|[.!?]\s")
+_OPENING: Final = ":=\"'`“”«»\u2018\u2019„(['[<"
+_POINTING: Final = "\"'`“”«»\u2018\u2019„:=>→「"
+_CLOSING: Final = "\"'`“”«»\u2018\u2019),;:]>."
+_PLAIN: Final = re.compile(r"[^\W\d_]+(?:['\u2019/.-][^\W\d_]+)*")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _DIGIT: Final = re.compile(r"\d")
 _SIGNED: Final = re.compile(r"(?=.*[@$%&#!*^+~].)[\w@$%&#!*^+=~?.-]+")
@@ -53,9 +53,19 @@ _AS: Final = frozenset(
     )
 )
 _WORDS_BACK: Final = 4
+_PLACES: Final = frozenset(
+    (
+        *("network", "wifi", "wi-fi", "wlan", "ssid", "netzwerk", "netz", "red", "réseau", "rete"),
+        *("rede", "netwerk", "sieć", "user", "username", "benutzer", "utilisateur", "usuario"),
+        *("utente", "usuário", "gebruiker", "host", "server", "domain", "app", "site", "device"),
+    )
+)
+"""A word right after these is what they are called."""
 _NUMBER: Final = re.compile(r"[+-]?\d[\d.,:/%°€$-]*")
 _ORDINARY: Final = re.compile(
-    r"(?:\d+[^\W\d_]{1,6}|\d+-\w+|#?[A-Z]{1,5}-?\d{3,}(?:-[A-Z0-9]+)*|[0-9a-f]{8}-[0-9a-f-]{20,}"
+    r"(?:\d+(?:[^\W\d_]{1,6}|[a-z\u00df-\u024f]{1,14})|\d{4}-\d{2}-\d{2}\S*|\w+=\S*"
+    r"|[\w.-]+\.(?:pdf|docx?|xlsx?|pptx?|csv|tsv|jsonl?|txt|png|jpe?g|gif|zip|gz|log|py|js|ya?ml|xml|md|html?)"
+    r"|\d+-\w+|#?[A-Z]{1,5}-?\d{3,}(?:-[A-Z0-9]+)*|[0-9a-f]{8}-[0-9a-f-]{20,}"
     r"|v?\d+(?:\.\d+)+\w*|(?i:sha|md|[rhep]s|aes|rsa|utf|iso|base|oauth|argon|pbkdf|ipv|wpa|tls|ssl"
     r"|https?|ios|ipados|macos|iphone|ipad|android|windows|win|office|m|o|chrome|firefox|python|node"
     r"|java|x|h|mp|galaxy|pixel|room|step|page|line|error|err|code|web|log|vue|k|s|ec)[-_/]?"
@@ -66,12 +76,12 @@ _BOUND: Final = re.compile(r"://|[\\{}<>|]|\w@[\w-]+\.|\$\(|\(\)|^--?\w|^www\.")
 _PIN: Final = re.compile(
     r"(?:\bpin(?:[ -]?(?:code|number|nummer|kod))?|geheimzahl|暗証番号|пин-?код|пин|пін-?код"
     r"|\botp|one-time (?:password|code|passcode)|verification code|einmalcode|código pin|kode pin)"
-    r"(?:\s(?:is|was|ist|est|es|è|é|är|er|to|lautet|adalah)\s|\s?[:=は：]\s?|[は是为]\s?|\s)"
+    r"(?:\s(?:is|was|ist|est|es|è|é|är|er|to|lautet|adalah)\s|\s?[:=は\uff1a]\s?|[は是为]\s?|\s)"
     r"\s?[\"'「]?(?P<value>\d{4,8})(?![\d.,:/-]*\d|\w)"
 )
 _LOGIN: Final = re.compile(
     r"(?:login|log-in|credentials|creds|zugangsdaten|identifiants|credenciales|credenziali|логин)"
-    r"\b[^\n.;!?]{1,40}?\s?[/|]\s?(?P<value>[!-~]{6,64})"
+    r"\b[^\n.;!?]{1,40}?\s[/|]\s?(?P<value>[!-.0-~]{6,64})(?!\S)"
 )
 
 
@@ -155,8 +165,10 @@ def _hit(text: str, begin: int, end: int, words: str, *, near: bool) -> Hit | No
     value = text[begin:end]
     if not _is_mixed(value, near=near):
         return None
-    if words and not words.isspace() and says_thing(words.lower()):
-        return None
+    if words and not words.isspace():
+        small = words.lower()
+        if says_thing(small) or small.split()[-1] in _PLACES:
+            return None
     return Hit(begin, end, "SECRET", value)
 
 
