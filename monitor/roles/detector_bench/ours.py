@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from monitor.releases.arms import Floats, N, X, Y
 from monitor.releases.mixture import (
@@ -18,6 +19,7 @@ from monitor.releases.mixture import (
     moments,
 )
 
+Flags: TypeAlias = npt.NDArray[np.bool_]
 _ROOT_HALF: Final = math.sqrt(0.5)
 # Chebyshev fit of the complementary error function, relative error below 1.2e-7.
 _FIT: Final = (
@@ -37,16 +39,17 @@ def mixture_path(
     `candidate` holds cumulative sums, of shape (conversations, strata, 6); `baseline` the same,
     or one arm for all.
     """
-    known = baseline[..., Y].reshape(-1, baseline.shape[-2]).min(axis=0) >= LEAST_STRATUM
-    if not known.any():
-        return np.full(len(candidate), -np.inf)
-    a, b = baseline[..., known, :], candidate[:, known, :]
+    known = baseline[..., Y] >= LEAST_STRATUM
+    # A stratum that is left out has one turn without a failure, and no candidate.
+    nothing = np.eye(1, baseline.shape[-1], Y)[0]
+    a = np.where(known[..., None], baseline, nothing)
+    b = np.where(known[..., None], candidate, 0.0)
     rise, variance = moments(a, b)
     log_e = log_evidence_path(rise - tolerance, np.maximum(variance + extra_variance, 1e-12))
     enough = (
         (b[..., N].sum(axis=-1) >= LEAST_CONVERSATIONS)
         & (b[..., X].sum(axis=-1) >= LEAST_EVENTS)
-        & (a[..., Y].sum(axis=-1) > LEAST_BASELINE)
+        & ((a[..., Y] * known).sum(axis=-1) > LEAST_BASELINE)
     )
     found: Floats = np.where(enough, log_e, -np.inf)
     return found
@@ -88,9 +91,8 @@ def drift_path(gains: Floats, stakes: Floats) -> Floats:
     return found
 
 
-def first_at(path: Floats, level: float) -> int | None:
-    """Index of the first look at or above the level."""
-    hits = path >= level
+def first(hits: Flags) -> int | None:
+    """Index of the first look that alarms."""
     at = int(np.argmax(hits))
     return at if hits[at] else None
 
