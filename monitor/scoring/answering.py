@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from monitor.scoring.known import values_of
 from monitor.scoring.words import TEXT_LIMIT, tokens
 
 QUESTION_LIMIT: Final = 600
@@ -45,9 +46,28 @@ _NOT_FOUND: Final = re.compile(
 )
 _UNDERWAY: Final = re.compile(
     r"\b(?:let me|let's|i(?:'ll| will| need to| should| am going to|'m going to))"
-    r" (?:now |first |try to )?(?:search|look|check|try|find|query|dig|refine|conduct)",
+    r" (?:now |first |try to )?"
+    r"(?:start|begin|help|search|look|check|try|find|query|dig|refine|conduct)",
     re.I,
 )
+_VALUE_QUESTION: Final = re.compile(
+    r"\b(?:how (?:many|much|long|old|far|often)"
+    r"|what(?:'s| is| was| will be| are)? (?:the |my |your )?(?:\w{1,20} ){0,3}"
+    r"(?:price|cost|total|amount|balance|number|date|time|age|year)\b"
+    r"|(?:what|which) (?:time|date|year|day)"
+    r"|when (?:is|was|will|did|does|do|can|are)\b)",
+    re.I,
+)
+_ASKED: Final = re.compile(r"[^.?!\n]{3,300}\?")
+_SPELLED_OUT: Final = re.compile(
+    r"\b(?:no|none|zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred"
+    r"|thousand|once|twice|today|tomorrow|yesterday|tonight"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|immediately|free|same|unchanged|century|morning|afternoon|evening|noon|midnight|now|not)\b",
+    re.I,
+)
+_PASSED_ON: Final = re.compile(r"\btransfer|\bhuman agent|\bon hold\b|please hold", re.I)
 _BOTH: Final = re.compile(
     r"\bneither\b|\bboth\b[^.!?]{0,80}\bsame\b|\bequally\b|\bcannot be\b", re.I
 )
@@ -76,6 +96,22 @@ def writes_a_call(reply: str) -> bool:
 def asks(query: str) -> bool:
     """Whether the end of a user's message asks for a thing, person, place, time or number."""
     return _QUESTION.search(query[-QUESTION_LIMIT:]) is not None
+
+
+def unanswered(query: str, reply: str) -> str | None:
+    """The first question for a number, date or time, when the reply has no value to answer any.
+
+    Values that the query itself has said are an echo, and no answer. A reply that asks back,
+    passes the user on or goes on working may answer yet.
+    """
+    asked = [m[0].strip() for m in _ASKED.finditer(query[-TEXT_LIMIT:])]
+    parts = [part for part in asked if _VALUE_QUESTION.search(part)]
+    answer = answer_of(reply) if parts else ""
+    if not parts or "?" in answer or _UNDERWAY.search(answer) or _PASSED_ON.search(answer):
+        return None
+    if _SPELLED_OUT.search(answer) or set(values_of(answer)) - set(values_of(query)):
+        return None
+    return parts[0]
 
 
 def leaves_open(query: str, reply: str) -> bool:

@@ -17,6 +17,7 @@ from monitor.references.contracts import ToolContracts
 from monitor.scoring.answering import (
     asks,
     leaves_open,
+    unanswered,
     writes_a_call,
     writes_a_result,
 )
@@ -28,6 +29,7 @@ from monitor.scoring.counting import (
     listings,
     miscounted,
 )
+from monitor.scoring.deeds import undone, verb_of
 from monitor.scoring.distance import reads
 from monitor.scoring.judged import Judged, unscored
 from monitor.scoring.known import Known, as_number, runs_of, sums_of, values_of
@@ -72,6 +74,9 @@ class EvidenceJudge:
         self._recent: list[JsonValue] = []
         """The results behind the reply that is due."""
         self._refused: set[JsonValue] = set()
+        self._failed: set[str] = set()
+        """Verbs of the writes that were refused."""
+        self._done: set[str] = set()
 
     def action(self, index: int, turn: ActionTurn, judged: Judged) -> Judged:
         """The contract's judgement, and what the evidence adds to it.
@@ -96,7 +101,7 @@ class EvidenceJudge:
         """What the results, the query and the reply itself say of a reply with a text."""
         self._learn(index)
         text = turn.text or ""
-        findings = (*_shown(text), *self._denied(text), *self._open(text))
+        findings = (*_shown(text), *self._denied(text), *self._open(text, turn.exchange))
         if findings:
             named = {finding.reason for finding in findings}
             scores: dict[SubMetric, float] = {}
@@ -158,7 +163,10 @@ class EvidenceJudge:
         return found
 
     def _denied(self, text: str) -> Iterator[Finding]:
-        """Counts and named values that the results contradict."""
+        """Deeds, counts and named values that the results contradict."""
+        claimed = undone(text, self._failed, self._done)
+        if claimed is not None:
+            yield _contradicted(None, "refused", claimed)
         claims = counts_in(text) if self._results else ()
         for count in miscounted(claims, self._listings())[0] if claims else ():
             yield _contradicted(None, str(count.true), count.claim.text)
@@ -168,12 +176,13 @@ class EvidenceJudge:
             for claim in denied(named, {words: fields[words] for words in recent}):
                 yield _contradicted(claim.field, claim.known, claim.said)
 
-    def _open(self, text: str) -> Iterator[Finding]:
-        if self._asked is not None and leaves_open(self._asked, text):
-            yield Finding("incomplete_response", "evidence", detail="unanswered")
+    def _open(self, text: str, exchange: int) -> Iterator[Finding]:
+        part = unanswered(self._query(exchange), text)
+        if part is not None or (self._asked is not None and leaves_open(self._asked, text)):
+            yield Finding("incomplete_response", "evidence", detail="unanswered", expected=part)
 
     def _is_grounded(self, text: str) -> bool:
-        """Whether every value of the reply was said before, and a tool said one of them."""
+        """Whether every value of the reply was said before, and one is a field of a result."""
         if not self._results:
             return False
         claims = counts_in(text)
@@ -188,7 +197,7 @@ class EvidenceJudge:
                 continue
             numbers += [] if number is None else [number]
             if self._given.holds(value):
-                given = given or not self._said.holds(value)
+                given = given or (self._given.has_field(value) and not self._said.holds(value))
             elif not self._said.holds(value):
                 strange.append(value)
         return given and all(self._follows(value, numbers) for value in strange)
@@ -239,12 +248,16 @@ class EvidenceJudge:
         self._read = max(self._read, index)
 
     def _learn_call(self, turn: ActionTurn) -> None:
+        verb = verb_of(turn.call.name)
         if turn.error_type is not None:
+            if verb is not None and not reads(turn.call.name, self._contracts):
+                self._failed.add(verb)
             if not _PASSING.search(str(turn.result)[:500]):
                 self._refused.add(_key(turn))
         elif not reads(turn.call.name, self._contracts):
             # A write may have changed what the refusals rested on.
             self._refused.clear()
+            self._done.update(() if verb is None else (verb,))
         if turn.has_result:
             result = unwrapped(turn.result)
             self._given.learn_value(turn.result)

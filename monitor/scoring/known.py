@@ -18,6 +18,8 @@ CONVERSATION_LIMIT: Final = 1_048_576
 DERIVED_LIMIT: Final = 400
 """Known numbers that a sum, difference or multiple is looked for among."""
 MULTIPLE_LIMIT: Final = 10
+SHORT: Final = 200
+"""Characters up to which a text counts as one field."""
 INSTRUCTIONS_KEPT: Final = 32
 """Instructions whose values are remembered between conversations."""
 
@@ -25,6 +27,8 @@ _CLOSING: Final = "./:+-@"
 
 # Words with a digit in them: one pass, since no match can begin within a word.
 _VALUE: Final = re.compile(r"(?<![\w#])#?[^\W\d]{0,40}\d[\w#@./:+-]*")
+# The same as the whole of a field: what stands within a sentence proves little.
+_FIELD: Final = re.compile(r"[\"':\[] ?(#?[^\W\d]{0,40}\d[\w#@./:+-]*)(?=[\"']?\s?[,}\]])")
 _WORD: Final = re.compile(r"[\w#][\w#@./:+-]*")
 _RUN: Final = re.compile(r"\d{3,}")
 _NUMBER: Final = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
@@ -52,7 +56,8 @@ class Known:
         self._numbers: dict[float, None] = {}
         self._words: set[str] = set()
         self._runs: set[str] = set()
-        self._read = {"values": 0, "words": 0, "runs": 0}
+        self._fields: set[str] = set()
+        self._read = {"values": 0, "words": 0, "runs": 0, "fields": 0}
         self.cut = False
         """Whether some text was left out, so that a value may stand there."""
 
@@ -98,6 +103,16 @@ class Known:
             number = as_number(value)
             if number is not None:
                 self._numbers[number] = None
+
+    def has_field(self, value: str) -> bool:
+        """Whether a value was the whole of a field or of a short text, not a word in prose."""
+        for text in self._unread("fields"):
+            if len(text) <= SHORT:
+                self._fields.update(values_of(text))
+            else:
+                new = set(_FIELD.findall(text.casefold()))
+                self._fields.update(v for raw in new for v in _spelled(raw.rstrip(_CLOSING)))
+        return value in self._fields
 
     def has_word(self, word: str) -> bool:
         """Whether a word was said, whatever it is."""
