@@ -78,8 +78,9 @@ class Memories(Participant):
         rows = self._db.rows(_FIND, (key,)) or self._db.rows(_FIND_TOMBSTONE, (key,))
         if not rows:
             return None
-        *told, turns = rows[0]
-        return Memory(*told, turns=_turns(turns))
+        revision, started_s, counted, stratum, roots, at_risk, inherited, turns = rows[0]
+        found = (revision, started_s, counted, stratum, roots, at_risk, inherited)
+        return Memory(*found, _turns(turns))
 
     def keep(self, conversation_id: str, memory: Memory) -> None:
         """Remember, from the open transaction's commit on."""
