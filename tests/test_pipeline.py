@@ -31,7 +31,7 @@ def test_a_turn_is_reported_when_its_root_has_settled():
     assert (monitor.open_spans, monitor.next_deadline()) == (4, 102.0)
     effects = monitor.tick(102.0)
     assert told(effects) == [("c1", 1, False, 2)]
-    assert effects.counts == {"attached": 4}
+    assert effects.counts == {"attached": 4, "usage_missing": 2}
     assert (monitor.open_spans, monitor.open_conversations) == (0, 1)
 
 
@@ -117,7 +117,7 @@ def test_a_user_who_comes_back_later_opens_the_conversation_anew():
     back = back.plus(monitor.tick(5102.0))
     late = monitor.observe(exchange("a")[:1], 5103.0)
     assert told(back) == [("c1", 1, False, 2)]
-    assert back.counts == {"accepted": 4, "attached": 4, "revived": 1}
+    assert back.counts == {"accepted": 4, "attached": 4, "revived": 1, "usage_missing": 2}
     assert late.counts == {"accepted": 1, "late": 1}
     assert told(monitor.tick(5703.0)) == [("c1", 2, True, 2)]
     for now in (6400.0, 100_000.0):
@@ -203,7 +203,7 @@ def test_clocks_that_run_backwards_are_counted():
     assert pipeline().observe(span, 0.0).plus(Effects()).counts == {"accepted": 1}
     monitor = pipeline()
     monitor.observe(span, 0.0)
-    assert monitor.flush(0.0).counts == {"attached": 1, "skew": 1}
+    assert monitor.flush(0.0).counts == {"attached": 1, "skew": 1, "usage_missing": 1}
 
 
 def test_an_evaluation_that_fails_costs_its_conversation_only():
@@ -216,7 +216,7 @@ def test_an_evaluation_that_fails_costs_its_conversation_only():
     monitor.observe(exchange("a") + exchange("b", "c2"), 0.0)
     effects = monitor.tick(2.0)
     assert told(effects) == [("c2", 1, False, 2)]
-    assert effects.counts == {"attached": 8, "evaluation_failed": 1}
+    assert effects.counts == {"attached": 8, "evaluation_failed": 1, "usage_missing": 4}
     assert monitor.open_turns == 2
     assert monitor.failure == "conversation 'c1': ZeroDivisionError('no turns')"
 

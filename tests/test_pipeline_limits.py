@@ -66,14 +66,20 @@ def test_a_history_that_is_repeated_is_held_and_kept_once():
 def test_open_traces():
     monitor = pipeline(open_traces=2)
     effects = monitor.observe(chat("a") + chat("b") + chat("c"), 0.0)
-    assert effects.counts == {"accepted": 3, "early:open_traces": 1, "attached": 1}
+    assert effects.counts == {
+        **{"accepted": 3, "early:open_traces": 1, "attached": 1},
+        "usage_missing": 1,
+    }
     assert (monitor.open_spans, len(effects.reports)) == (2, 1)
 
 
 def test_open_bytes():
     monitor = pipeline(open_bytes=50_000)
     effects = monitor.observe(chat("a", text="x" * 9_000) + chat("b", text="y" * 9_000), 0.0)
-    assert effects.counts == {"accepted": 2, "early:open_bytes": 1, "attached": 1}
+    assert effects.counts == {
+        **{"accepted": 2, "early:open_bytes": 1, "attached": 1},
+        "usage_missing": 1,
+    }
 
 
 def test_open_conversations():
@@ -94,6 +100,7 @@ def test_traces_per_conversation():
         "attached": 3,
         "quarantine:traces_per_conversation": 1,
         "quarantine:traces": 1,
+        "usage_missing": 3,
     }
     assert sorted(report.conversation_id for report in effects.reports) == ["c", "c1"]
 
