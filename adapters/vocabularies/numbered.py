@@ -24,7 +24,7 @@ class Row(NamedTuple):
 
     items: list[Any]
     gaps: bool
-    """The first is absent: an exporter's limit drops the oldest. Recorders leave others out."""
+    """A number is absent: an exporter's limit drops attributes, the oldest first."""
 
 
 class Numbered:
@@ -54,7 +54,7 @@ class Numbered:
     def read(
         self, prefix: str, read: Callable[[JsonValue], T | None], remembered: Remembered[T]
     ) -> tuple[list[T], bool]:
-        """What `read` makes of each member, if anything, and whether the first is absent.
+        """What `read` makes of each member, if anything, and whether a number is absent.
 
         A history repeats: a member that was read before is looked up by all its names and texts.
         """
@@ -84,7 +84,7 @@ class Numbered:
             return [], False
         numbers = _numbers(members)
         ordered = sorted(numbers)
-        return [members[numbers[number]] for number in ordered], ordered[0] != 0
+        return [members[numbers[number]] for number in ordered], ordered[-1] != len(ordered) - 1
 
 
 def row(numbered: JsonValue) -> Row:

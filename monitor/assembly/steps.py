@@ -9,6 +9,7 @@ import msgspec
 from monitor.assembly.calls import answered, matched
 from monitor.assembly.flow import Event, call_of
 from monitor.assembly.histories import reply_of, tail_of
+from monitor.assembly.wrappings import as_asked
 from monitor.model import ActionTurn, AgentSpan, ResponseTurn, ToolCall, ToolResult, Turn, turn_id
 
 
@@ -97,7 +98,7 @@ class _Act:
         """Become one with the tool span that carried the call out."""
         asked, self.run, self.inner = self.call, done.run, done.inner
         self.agent = done.agent or self.agent
-        call = done.call
+        call = as_asked(done.call, asked)
         if call.arguments_state != "parsed" and asked.arguments_state != "absent":
             call = msgspec.structs.replace(
                 call, arguments=asked.arguments, arguments_state=asked.arguments_state

@@ -17,6 +17,7 @@ from monitor.assembly.hosts import hosted
 from monitor.assembly.segments import Segment
 from monitor.assembly.steps import turns_of, unfinished
 from monitor.assembly.tree import Node, Tree
+from monitor.assembly.wrappings import as_declared
 from monitor.model import (
     AgentSpan,
     JsonValue,
@@ -77,8 +78,12 @@ def trace_turns(segment: Segment) -> TraceTurns:
     # What guards and evaluators spend is spent as well.
     spending = survey if spans is segment.spans else Survey(Tree(hosted(segment.spans)))
     parts: list[Part] = []
+    tools = _tools(spans)
     for unit in _units(tree, survey):
-        parts.append(_part(segment.conversation_id, unit, parts[-1] if parts else None))
+        part = _part(segment.conversation_id, unit, parts[-1] if parts else None)
+        if tools:
+            part = msgspec.structs.replace(part, turns=as_declared(part.turns, tools))
+        parts.append(part)
     release = model = expected = None
     skewed = 0
     for span in spans:
@@ -91,7 +96,7 @@ def trace_turns(segment: Segment) -> TraceTurns:
         release=release,
         model=model,
         system=_system(spans, survey),
-        tools=_tools(spans),
+        tools=tools,
         expected=expected,
         usage=_usage(spending),
         skewed=skewed,

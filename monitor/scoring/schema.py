@@ -41,12 +41,11 @@ def _walk(
     if not isinstance(schema, dict) or not schema or depth > DEPTH_LIMIT:
         return
     # What was redacted may have had any form, type and range.
-    if isinstance(value, str) and PLACEHOLDER.search(value):
-        return
     kinds = schema.get("type")
+    if isinstance(value, str) and (PLACEHOLDER.search(value) or _is_unknown_number(value, kinds)):
+        return
     if kinds is not None and not _has_type(value, kinds):
-        if not _is_unknown_number(value, kinds):
-            yield Violation(field, value, "type")
+        yield Violation(field, value, "type")
         return
     for keyword in _REFERRING:
         if keyword in schema:
@@ -182,9 +181,11 @@ def _has_type(value: JsonValue, kinds: JsonValue) -> bool:
     return not isinstance(kinds, list) or any(_has_type(value, kind) for kind in kinds)
 
 
-def _is_unknown_number(value: JsonValue, kinds: JsonValue) -> bool:
+def _is_unknown_number(value: str, kinds: JsonValue) -> bool:
     """A number that no double holds is read as its text, and may have been in any range."""
-    return isinstance(value, str) and _has_type(0, kinds) and is_no_double(value)
+    if kinds is None or _has_type(value, kinds) or not _has_type(0, kinds):
+        return False
+    return is_no_double(value)
 
 
 def _is_number(value: JsonValue) -> TypeGuard[float]:
