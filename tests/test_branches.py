@@ -85,3 +85,9 @@ def test_the_same_words_in_two_services_are_two_conversations():
         bare("b", 10, SECOND, said("On Monday."), service="bank"),
         bare("c", 20, SECOND, said("On Monday."), service="shop"),
     ) == {"a": ["a", "c"], "x": ["x", "b"]}
+
+
+def test_a_trace_that_moves_after_a_restart_takes_its_turns_along():
+    run = Run().feed(bare("b", 60, SECOND, said("On Monday."))).restart()
+    run.feed(bare("a", 0, OPENING[:1], OPENING[1]))
+    assert run.traces() == {"a": ["a", "b"]}

@@ -192,7 +192,9 @@ class ConversationStage:
         live = self._live.find(move.former)
         if live is None or move.trace_id not in live.record.traces or live.record.phase == "gone":
             return
-        former, turns = live.record, self._turns(live, move.trace_id)
+        former, turns = live.record, self._live.turns(live, move.trace_id)
+        # By now the trace knows its own name under the conversation it moves to.
+        turns = turns or self._traces.turns(move.trace_id, move.own)
         kept, trimmed = former.traces[move.trace_id], move.trace_id in former.trimmed
         opened_at, seen_at = self._traces.times(move.trace_id)
         self._detach(move.former, move.trace_id)

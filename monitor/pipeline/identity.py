@@ -32,6 +32,8 @@ class Move(NamedTuple):
     """A trace that was placed before, and belongs to another conversation now."""
 
     trace_id: str
+    own: str
+    """The trace's own name for the part that moves."""
     former: str
     conversation_id: str
 
@@ -160,7 +162,7 @@ class Identities:
             _note(record, stitch)
             self._shelf.keep_placement(stitch.trace_id, record)
             if former != stitch.root:
-                moves.append(Move(stitch.trace_id, former, stitch.root))
+                moves.append(Move(stitch.trace_id, record.own, former, stitch.root))
         return moves
 
     def _rebuild(self) -> None:
