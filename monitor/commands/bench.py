@@ -19,7 +19,11 @@ from monitor.commands.options import (
 )
 from monitor.config import Settings
 from monitor.roles import bench, bench_conventions
+from monitor.roles.detector_bench import acceptance
+from monitor.roles.detector_bench.cost import cost
+from monitor.roles.detector_bench.table import table
 from monitor.wiring.bench_scoring import scoring_figures
+from monitor.wiring.comparing import watching_of
 
 
 def add(commands: Commands) -> None:
@@ -30,7 +34,8 @@ def add(commands: Commands) -> None:
         nargs="?",
         choices=PARTS,
         default="ingest",
-        help="ingest: a span from the wire to the ledger (the default); scoring: turns a second",
+        help="ingest: a span from the wire to the ledger (the default); scoring: turns a second; "
+        "detectors: false alarms and delays, simulated",
     )
     parser.add_argument("--json", action="store_true", help="one line of JSON")
     parser.add_argument("--quick", action="store_true", help="fewer spans, no memory figure")
@@ -44,6 +49,7 @@ def add(commands: Commands) -> None:
         metavar="FOLDER",
         help="scoring: other libraries beside it; their scripts are in tests/peers",
     )
+    parser.add_argument("--seed", type=int, default=1, help="detectors: of the simulation")
     parser.add_argument("--memory-only", action="store_true", help=argparse.SUPPRESS)
     parser.set_defaults(run=_run)
 
@@ -102,8 +108,18 @@ def _in_own_process() -> dict[str, object]:
     return figures
 
 
+def _detectors(arguments: argparse.Namespace) -> dict[str, Any]:
+    effort = acceptance.QUICK if arguments.quick else acceptance.Effort()
+    figures = acceptance.acceptance(arguments.seed, effort, _tell)
+    with tempfile.TemporaryDirectory(prefix="agent-monitor-bench-", dir=arguments.folder) as name:
+        figures["cost"] = cost(lambda: watching_of(Settings(), None), Path(name))
+    print(*table(figures), sep="\n", file=sys.stderr)
+    return figures
+
+
 PARTS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
     "ingest": _ingest,
     "scoring": _scoring,
+    "detectors": _detectors,
 }
 """What can be measured, each alone."""
