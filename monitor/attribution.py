@@ -232,7 +232,7 @@ class Attribution:
     def _value(self, finding: Finding, exchange: int) -> list[Source]:
         """Where a wrong argument value comes from: carried on, or taken from a wrong result."""
         carried = (
-            plain(finding.expected) if finding.basis == "gold" else finding.field,
+            plain(finding.expected) if finding.basis == "gold" else finding.field or "",
             plain(finding.actual),
         )
         found = [source for source in self._sources if carried in source.carried]

@@ -37,8 +37,8 @@ _ISO: Final = re.compile(r"\d{4}-(\d\d-\d\d)(?:[t ]?(\d\d:\d\d))?")
 _CLOCK: Final = re.compile(r"(\d{1,2}):(\d\d)(?::\d\d)?")
 _HALF: Final = re.compile(r"(\d{1,2})(?::(\d\d))?([ap])m")
 _SPOKEN: Final = re.compile(
-    rf"\b({'|'.join(sorted(MONTHS, key=len, reverse=True))})\.? (\d{{1,2}})(?:st|nd|rd|th)?\b"
-    rf"|\b(\d{{1,2}})(?:st|nd|rd|th)? (?:of )?({'|'.join(MONTHS)})\b"
+    rf"\b(?:({'|'.join(sorted(MONTHS, key=len, reverse=True))})\.? (\d{{1,2}})(?:st|nd|rd|th)?"
+    rf"|(\d{{1,2}})(?:st|nd|rd|th)? (?:of )?({'|'.join(MONTHS)}))\b(?:,? \d{{4}}\b)?"
 )
 _HALF_SPACE: Final = re.compile(r"(?<=\d) (?=[ap]\.?m\b)")
 
