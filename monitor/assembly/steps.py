@@ -116,6 +116,17 @@ class _Act:
             return run is None
         return not any(twin.has_result for twin in run.twins)
 
+    @property
+    def failed(self) -> bool:
+        """Whether the run is there and went wrong, and tells no result."""
+        return self.unanswered and any(span.error_type is not None for span in self._runs())
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the run is there and tells its result."""
+        runs = self._runs()
+        return any(span.has_result and span.error_type is None for span in runs)
+
     def turn(self, conversation_id: str) -> Turn:
         runs, asked_by = self._runs(), self.asked_by
         spans = runs or ([asked_by] if asked_by is not None else [])
@@ -195,9 +206,18 @@ class _Scope:
 
     def find_results(self) -> None:
         """What no tool span told, a later model call's messages may."""
-        waiting = [act for act in self._asked if act.unanswered]
+        settled = {
+            item.call.call_id for item in self.items if isinstance(item, _Act) and item.succeeded
+        }
+        asked = [
+            (at, act)
+            for at, act in enumerate(self._asked)
+            # Of a call whose other attempt worked, a history tells that one's result.
+            if not (act.failed and act.call.call_id and act.call.call_id in settled)
+        ]
+        waiting = [act for _, act in asked if act.unanswered]
         for asked_so_far, span in self._givens if waiting else ():
-            acts = self._asked[:asked_so_far]
+            acts = [act for at, act in asked if at < asked_so_far]
             if any(act.unanswered for act in acts):
                 give_results(acts, tail_of(span.messages_in).results)
 
