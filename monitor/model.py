@@ -207,6 +207,9 @@ class Conversation(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Exchanges whose run failed or never ended: what they lack may not be held against them."""
     outcome: float | None = None
     """How the task ended, by the last that told; 1 is success."""
+    unheard: int = 0
+    """User messages before the first exchange, as its history tells: what was said and found then
+    stands in no turn, so that nothing is proved invented. A branch begins so, or a lost opening."""
 
 
 def release_name(declared: str | None, model: str | None) -> str:

@@ -33,6 +33,7 @@ def test_a_conversation_that_went_on_keeps_its_words_when_they_are_edited_later(
     assert run.traces() == {"a": ["a", "b", "c"], "x": ["x", "y"]}
     assert run.counts["branched"] == 1
     assert run.found["x"].queries == ("When does it arrive?", "Fine.")
+    assert (run.found["a"].unheard, run.found["x"].unheard) == (0, 1)
 
 
 def test_a_reply_made_anew_takes_the_place_of_the_first_unless_that_was_continued():

@@ -53,6 +53,7 @@ def conversation_of(
         expected=_expected(ordered),
         synthetic_id=synthetic,
         usage=total_usage([trace.usage for trace in ordered]),
+        unheard=max(0, parts[0][2].asked - 1) if parts else 0,
         broken_off=tuple([at for at, exchange in enumerate(exchanges) if exchange.broke_off]),
         outcome=_first(trace.outcome for trace in reversed(ordered)),
     )
