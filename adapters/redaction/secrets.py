@@ -11,7 +11,8 @@ from adapters.redaction.hits import Hit
 from monitor.model import PLACEHOLDER
 
 _PASSWORDS: Final = (
-    "password", "passwd", "passphrase", "passcode", "passwort", "pwd", "kennwort", "contraseña",
+    "password", "passwd", "pass_word", "pass-word", "passphrase", "passcode", "passwort", "pwd",
+    "kennwort", "contraseña",
     "contrasena", "senha", "mot de passe", "пароль", "пароля", "паролем", "密码", "密碼", "口令",
     "パスワード", "비밀번호", "كلمة المرور", "كلمة السر", "पासवर्ड", "wachtwoord", "hasło", "haslo",
     "şifre", "sifre", "parola", "lösenord", "losenord", "adgangskode", "kodeord", "passord",
@@ -40,6 +41,7 @@ _LINK: Final = re.compile(
 # Of ASCII and Latin letters: the words after it in a script without blanks are no part of it.
 _BARE: Final = re.compile(r"(?:(?![\"'`,;<>{}\[\]()|])[!-~\u00a1-\u024f]){3,512}")
 _LEAST_MIXED: Final = 6
+_DAY: Final = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}")
 _LEAST_RANDOM: Final = 16
 _CHANGES: Final = 0.38
 _QUOTED_LIMIT: Final = 512
@@ -196,7 +198,7 @@ def _is_mixed(value: str) -> bool:
 
 def _looks_secret(value: str) -> bool:
     """In running text a word after `password:` may be any word; one with a digit or sign is not."""
-    if not value.isascii():
+    if not value.isascii() or _DAY.fullmatch(value):
         return False
     return any(char.isdigit() or not char.isalnum() for char in value) or (
         not value.islower() and not value.istitle()

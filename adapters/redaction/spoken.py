@@ -36,6 +36,8 @@ _WORDS_BETWEEN: Final = 7
 _ENDING: Final = re.compile(
     r"[a-z\u00df-\u024f\u1e00-\u1eff\u0300-\u052f\u0590-\u06ff]*(?:['\u2019]s)?", re.IGNORECASE
 )
+_NO_ENDINGS: Final = "\u0900"
+"""From here on, scripts write the next word right behind a name, and names have no endings."""
 _STOP: Final = re.compile(r"[\n。।؟\uff01\uff1f\uff1b]|[.!?]\s")
 _OPENING: Final = ":=\"'`“”«»\u2018\u2019„(['[<"
 _POINTING: Final = "\"'`“”«»\u2018\u2019„:=>→「"
@@ -53,6 +55,26 @@ _AS: Final = frozenset(
     )
 )
 _WORDS_BACK: Final = 4
+_WORD: Final = re.compile(r"\S+")
+_PRONOUNS: Final = frozenset(
+    (
+        "that",
+        "this",
+        "it",
+        "das",
+        "dies",
+        "ce",
+        "eso",
+        "esa",
+        "esta",
+        "questa",
+        "essa",
+        "dat",
+        "это",
+    )
+)
+_HEAD_LAST: Final = re.compile("şifre|jelsz", re.IGNORECASE)
+"""Names that come right after the password itself."""
 _PLACES: Final = frozenset(
     (
         *("network", "wifi", "wi-fi", "wlan", "ssid", "netzwerk", "netz", "red", "réseau", "rete"),
@@ -122,8 +144,9 @@ def _after(
 
     `at`: the first of the candidates that may reach behind the name.
     """
-    ending = _ENDING.match(text, name.end())
-    start = ending.end() if ending else name.end()
+    start = name.end()
+    if text[start - 1] < _NO_ENDINGS and (ending := _ENDING.match(text, start)):
+        start = ending.end()
     for begin, end in candidates[at : at + 3]:
         begin, end = _bare(text, max(begin, start), end)
         if end <= start or begin >= end or not any(map(str.isalnum, text[begin:end])):
@@ -144,20 +167,23 @@ def _in_front(text: str, start: int) -> Hit | None:
     """A word before: `X as the password`."""
     if not text[start - 1 : start].isspace():
         return None
-    before_it = text[max(0, start - _REACH_BACK) : start]
-    words = before_it.rsplit(maxsplit=_WORDS_BACK)
-    for at in range(len(words) - 1, 0, -1):
-        if words[at].lower() in _AS:
-            end = (
-                start
-                - len(before_it)
-                + before_it.rfind(words[at - 1], 0, before_it.rfind(words[at]))
-            )
-            begin = end
-            end += len(words[at - 1])
-            begin, end = _bare(text, begin, end)
-            return _hit(text, begin, end, before(text, begin), near=False)
+    words = [word.span() for word in _WORD.finditer(text, max(0, start - _REACH_BACK), start)]
+    for at in range(len(words) - 1, max(0, len(words) - 1 - _WORDS_BACK), -1):
+        if text[slice(*words[at])].lower() in _AS:
+            known = at - 1
+            if known and text[slice(*words[known])].lower() in _PRONOUNS:
+                known -= 1
+            return _before(text, *words[known])
+    if words and _HEAD_LAST.match(text, start):
+        return _before(text, *words[-1])
     return None
+
+
+def _before(text: str, begin: int, end: int) -> Hit | None:
+    begin, end = _bare(text, begin, end)
+    if text[end - 1 : end] in "!?" and _is_mixed(text[begin : end - 1], near=False):
+        end -= 1
+    return _hit(text, begin, end, before(text, begin), near=False)
 
 
 def _hit(text: str, begin: int, end: int, words: str, *, near: bool) -> Hit | None:

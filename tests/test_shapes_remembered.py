@@ -1,0 +1,108 @@
+"""Messages that were read before are looked up, and nobody can tell."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.shapes import content, mixed, payload
+from adapters.shapes.listed import read_listed
+from adapters.shapes.remembered import ENTRY_COST, Remembered
+from adapters.vocabularies import indexed
+from adapters.vocabularies.numbered import Numbered
+from monitor.errors import PayloadTooLarge
+
+ROLES = st.sampled_from(["user", "assistant", "system", "tool", "Human", "ai", "critic", ""])
+TEXTS = st.sampled_from(["", "hello", "[1]", '{"a": 1}', "__REDACTED__", "12.50"])
+CALLS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "id": st.sampled_from(["c1", "", None, 7]),
+            "type": st.just("function"),
+            "function": st.fixed_dictionaries(
+                {
+                    "name": st.sampled_from(["f", "", None]),
+                    "arguments": st.sampled_from(['{"a": 1}', "", None, "x", {"a": [1]}]),
+                }
+            ),
+        }
+    ),
+    max_size=2,
+)
+MESSAGES = st.fixed_dictionaries(
+    {"role": ROLES},
+    optional={
+        "content": TEXTS | st.none() | st.just([{"type": "text", "text": "block"}]),
+        "tool_calls": CALLS,
+        "tool_call_id": st.sampled_from(["c1", "", None]),
+        "name": st.just("n"),
+        "type": st.sampled_from(["message", "function_call", "remove", "text"]),
+    },
+)
+
+
+@given(items=st.lists(MESSAGES | st.just("text") | st.just([]), min_size=1, max_size=4))
+def test_a_list_read_one_by_one_is_the_list_read_as_a_whole(items):
+    text = json.dumps(items)
+    for _ in range(2):
+        listed = read_listed(text, "user")
+        whole = mixed.read_messages(msgspec.json.decode(text), "user")
+        assert listed is None or listed == whole
+
+
+def test_a_repeated_message_is_read_once():
+    one = json.dumps([{"role": "user", "content": "where is my parcel, number 5512?"}])
+    first, second = read_listed(one, "user"), read_listed(one, "user")
+    assert first is not None
+    assert second is not None
+    assert first[0] is second[0]
+
+
+def test_what_was_read_under_a_wide_limit_is_refused_under_a_narrow_one():
+    text = json.dumps([{"role": "user", "content": [[[[["deep"]]]]]}])
+    assert payload.read_given(text).messages is not None
+    with content.nesting_limit(3), pytest.raises(PayloadTooLarge):
+        payload.read_given(text)
+
+
+def test_numbers_that_equal_a_text_or_each_other_are_told_apart():
+    def read(value):
+        told = Numbered({"gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": value})
+        return indexed.read_content({}, (), told).given
+
+    assert [read(value)[0].text for value in ("1", "1")] == ["1", "1"]
+    assert read(1) == read(1.0) == read(True) == (mixed.read_message({"role": "user"}, "user"),)
+
+
+def test_the_order_in_which_attributes_come_changes_nothing():
+    names = {"role": "tool", "content": "found", "tool_call_id": "c1"}
+    found = [
+        indexed.read_content(
+            {}, (), Numbered({f"gen_ai.prompt.0.{name}": names[name] for name in order})
+        ).given
+        for order in (sorted(names), sorted(names, reverse=True))
+    ]
+    assert found[0] == found[1]
+    assert found[0][0].results[0].call_id == "c1"
+
+
+def test_of_two_names_for_one_number_the_same_counts_in_any_order():
+    pairs = [("gen_ai.prompt.1.content", "one"), ("gen_ai.prompt.01.content", "also one")]
+    rows = [Numbered(dict(order)).row("gen_ai.prompt.") for order in (pairs, pairs[::-1])]
+    assert rows[0] == rows[1]
+
+
+def test_memory_is_bounded_and_drops_what_is_not_asked_for_again():
+    remembered: Remembered[str] = Remembered(characters=20 * (ENTRY_COST + 10))
+    for number in range(100):
+        remembered.keep(number, "value", 10)
+        remembered.get(0)
+    assert remembered.get(0) == "value"
+    assert remembered.get(50) is None
+    assert remembered.get(99) == "value"
+    remembered.keep("huge", "value", 10_000)
+    assert remembered.get("huge") is None
