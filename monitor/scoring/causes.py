@@ -123,9 +123,15 @@ def asked_for(expected: JsonValue, actual: JsonValue, said: Sequence[str]) -> bo
     return min(latest[value] for value in wrong) > max(latest[value] for value in due)
 
 
-def _form(value: str) -> tuple[int, bool]:
-    """How many words a value has, and whether there are digits in it."""
-    return len(value.split()), any(map(str.isdigit, value))
+def _form(value: str) -> tuple[int, bool, bool, bool]:
+    """How many words a value has, what it begins with, and whether there are digits in it."""
+    first = value[:1]
+    return (
+        len(value.split()),
+        first.isdigit(),
+        first.isalpha(),
+        any(map(str.isdigit, value)),
+    )
 
 
 def _latest(value: str, said: Sequence[str]) -> int:
