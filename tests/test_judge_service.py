@@ -31,6 +31,7 @@ def started(folder: Path, server: JudgeServer, **judge: Any) -> Callable[[], Run
         "url": f'"{server.url}"',
         "rate": "1.0",
         "timeout_s": "2.0",
+        "pause_s": "0.5",
         **judge,
     }
     config = folder / "monitor.toml"
@@ -68,14 +69,16 @@ def test_a_judged_conversation_is_reported_anew_with_the_judges_verdicts(tmp_pat
     with JudgeServer() as server, started(tmp_path, server)() as service:
         sent(service, traffic)
         until(lambda: metric(service, "judge_waiting_conversations") == 0 < len(server.asked))
-        until(lambda: sum(r["revision"] == 2 for r in reports_of(tmp_path)) == PLAYED)
+        until(lambda: len(reports_of(tmp_path)) == 2 * PLAYED)
         assert metric(service, "judge_requests_total", result="ok") >= len(server.asked) - 2
         assert metric(service, "judged_turns_total", verdict="pass") > 0
         assert metric(service, "judge_cost_usd_total") > 0
         assert service.stop() == 0
     reports = reports_of(tmp_path)
     last = {report["conversation_id"]: report for report in reports}
-    assert {report["revision"] for report in last.values()} == {2}
+    first = {report["conversation_id"]: report for report in reversed(reports)}
+    assert {last[name]["revision"] - first[name]["revision"] for name in last} == {1}
+    assert {report["sample"]["judge"] for report in first.values()} == {None}
     replies = [turn for report in last.values() for turn in report["turns"]]
     assert "judge" in {turn["basis"] for turn in replies}
     samples = [report["sample"] for report in last.values()]
@@ -101,13 +104,17 @@ def test_a_judge_in_trouble_delays_no_verdict_and_loses_nothing(tmp_path, traffi
 
 def test_the_budget_of_calls_is_never_passed_whatever_stops_when(tmp_path, traffic):
     with JudgeServer() as server:
-        start = started(tmp_path, server, concurrency="4", per_hour="{ calls = 7 }")
-        for _ in range(2):
-            with start() as service:
-                sent(service, traffic)
-                until(lambda: metric(service, "judge_skipped_conversations_total") > 0)
-                service.kill()
-        assert len(server.asked) <= 7
+        start = started(tmp_path, server, per_hour="{ calls = 7 }")
+        with start() as service:
+            sent(service, traffic[:3])
+            until(lambda: len(server.asked) >= 4)
+            service.kill()
+        with start() as service:
+            sent(service, traffic)
+            until(lambda: metric(service, "judge_requests_total", result="hour_calls") > 0)
+            until(lambda: metric(service, "judge_waiting_conversations") == 0)
+            assert service.stop() == 0
+        assert 6 <= len(server.asked) <= 7
 
 
 def test_a_queue_survives_a_restart(tmp_path, traffic):

@@ -45,6 +45,7 @@ class PatientJudge:
         chance: random.Random | None = None,
         concurrency: int = 4,
         timeout_s: float = 60.0,
+        pause_s: float = OPEN_S,
     ) -> None:
         """`clock` is monotonic; `chance` draws the jitter."""
         self.version = model.version
@@ -54,6 +55,7 @@ class PatientJudge:
         self._chance = chance or random.Random()  # noqa: S311  jitter, no secret
         self._room = asyncio.Semaphore(concurrency)
         self._timeout_s = timeout_s
+        self._pause_s = pause_s
         self._failed = 0
         self._open_until: float | None = None
 
@@ -74,7 +76,7 @@ class PatientJudge:
                 if attempt.reply is not None or attempt.result == "refused":
                     return attempt.reply
                 if number + 1 < TRIES:
-                    await self._sleep(self._pause(number, wait_s))
+                    await self._sleep(self._wait_s(number, wait_s))
         return None
 
     async def close(self) -> None:
@@ -90,13 +92,13 @@ class PatientJudge:
         except BackendUnavailable as error:
             return Attempt(error.why, None), error.retry_after_s
 
-    def _pause(self, number: int, wait_s: float | None) -> float:
+    def _wait_s(self, number: int, asked_s: float | None) -> float:
         grown: float = FIRST_PAUSE_S * 2.0**number * (0.5 + self._chance.random())
-        return min(LONGEST_PAUSE_S, max(grown, wait_s or 0.0))
+        return min(LONGEST_PAUSE_S, max(grown, asked_s or 0.0))
 
     def _learn(self, *, failed: bool) -> None:
         self._failed = self._failed + 1 if failed else 0
         if not failed:
             self._open_until = None
         elif self._failed >= OPEN_AFTER:
-            self._open_until = self._clock() + OPEN_S
+            self._open_until = self._clock() + self._pause_s

@@ -93,9 +93,10 @@ class HttpEncoder:
         connection = kind(self._host, self._port, timeout=self._timeout_s)
         try:
             connection.request("POST", self._path, body, self._headers)
-            reply = connection.getresponse()
-            content = _read(reply, time.monotonic() + self._timeout_s)
-            _require_success(reply.status, reply.getheader("Retry-After"))
+            until = time.monotonic() + self._timeout_s
+            with connection.getresponse() as reply:
+                content = _read(reply, until)
+                _require_success(reply.status, reply.getheader("Retry-After"))
         except TimeoutError:
             raise BackendUnavailable("the endpoint did not answer in time", "timeout") from None
         except (http.client.HTTPException, OSError) as error:

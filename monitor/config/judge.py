@@ -64,6 +64,8 @@ class JudgeSettings(Section):
     """By the beginning of a model's id, before those that are built in."""
     timeout_s: Annotated[float, Field(gt=0)] = 30.0
     """Of one call."""
+    pause_s: Annotated[float, Field(gt=0)] = 30.0
+    """How long the judge is left alone after five failed calls in a row."""
     concurrency: Count = 4
     queue: Count = 1_000
     """Drawn conversations that may wait; beyond it the oldest are skipped, and counted."""

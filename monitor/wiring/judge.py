@@ -55,6 +55,7 @@ class JudgeParts:
                 time.monotonic,
                 concurrency=given.concurrency,
                 timeout_s=given.timeout_s + 5.0,
+                pause_s=given.pause_s,
             ),
             Budget(_ceiling(given.per_hour), _ceiling(given.per_day), self.book.spent()),
             price_of(model.version, own),
