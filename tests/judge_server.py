@@ -74,11 +74,12 @@ class JudgeServer:
         send(request, 200, self._completion(body, trouble))
 
     def _completion(self, body: dict[str, Any], trouble: str | None) -> bytes:
-        content = spoilt(reply_to(body["messages"][1]["content"], self.grade), trouble)
         if trouble == "garbage":
             return b"<html>not what you asked for</html>"
         if trouble == "huge":
             content = "x" * 200_000
+        else:
+            content = spoilt(reply_to(body["messages"][1]["content"], self.grade), trouble)
         usage = {"prompt_tokens": 100, "completion_tokens": 20}
         choices = [{"index": 0, "message": {"role": "assistant", "content": content}}]
         return json.dumps({"choices": choices, "usage": usage}).encode()
