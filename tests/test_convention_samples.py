@@ -193,14 +193,11 @@ def test_a_framework_with_a_session_tells_the_whole_script(name: str, session: s
 
 
 def test_an_agent_that_replies_by_calling_a_tool_replies_once() -> None:
-    found = conversations_of(captured("openinference_smolagents_0.1.43"))
-    assert [conversation.queries for conversation in found] == [(query,) for query in QUERIES]
-    assert [replies(conversation) for conversation in found] == [
-        [REPLIES[0]],
-        [REPLIES[1]],
-        ["You are welcome. Have a nice day!"],
-    ]
-    calls = [turn for conversation in found for turn in actions(conversation)]
+    # Each run is given the calls of the ones before, though not what was replied.
+    (found,) = conversations_of(captured("openinference_smolagents_0.1.43"))
+    assert found.queries == tuple(QUERIES)
+    assert replies(found) == [*REPLIES[:2], "You are welcome. Have a nice day!"]
+    calls = actions(found)
     assert [turn.call.name for turn in calls] == [
         *("get_weather", "get_weather", "final_answer"),
         *("convert_temp", "final_answer"),
