@@ -143,6 +143,7 @@ def test_ids_that_count_as_none_are_counted_by_reason():
         "duplicate": 1,
         "refused_id:constant": 1,
         "refused_id:response": 2,
+        "usage_missing": 2,
     }
 
 
