@@ -62,8 +62,13 @@ def evaluation(settings: Settings, redaction: Redaction | None = None) -> Evalua
     References are redacted like the traces that they are held against.
     """
     circuit, encoder = _encoder(settings)
-    gathering = GatheringEncoder(encoder) if encoder and _wish(settings).is_slow else None
-    comparator = Ladder(encoder=gathering or encoder, calibrations=_calibrations(settings, encoder))
+    gathering = (
+        GatheringEncoder(encoder) if encoder is not None and _wish(settings).is_slow else None
+    )
+    comparator = Ladder(
+        encoder=encoder if gathering is None else gathering,
+        calibrations=_calibrations(settings, encoder),
+    )
     contracts = _contracts(settings.tools)
     sources = _sources(settings.references, encoder, comparator, contracts, redaction)
     parts = (
@@ -90,7 +95,11 @@ def evaluation(settings: Settings, redaction: Redaction | None = None) -> Evalua
 
 def dialog_evaluation(settings: Settings) -> Callable[[Dialog], Report]:
     """From a dialog with its own pairs to its report."""
-    evaluator = evaluation(settings).evaluator
+    return over_dialogs(evaluation(settings).evaluator)
+
+
+def over_dialogs(evaluator: RememberingEvaluator) -> Callable[[Dialog], Report]:
+    """The same, with an evaluator that is there already."""
 
     def evaluate(dialog: Dialog) -> Report:
         return evaluator.evaluate(
@@ -176,7 +185,7 @@ def _calibrations(settings: Settings, encoder: CachedEncoder | None) -> Calibrat
     """Calibrations of which one fits the encoder that is used. Raises ConfigurationError."""
     path = settings.comparison.calibration
     found = calibrations_of(settings)
-    version = encoder.version if encoder else None
+    version = None if encoder is None else encoder.version
     if found.chosen(version) is None:
         raise ConfigurationError(
             f"{path} was fitted with another encoder than {version or 'none'}; fit it again"

@@ -16,6 +16,7 @@ from monitor.commands import (
     agreement,
     backfill,
     bench,
+    calibrate,
     check,
     demo,
     evaluate,
@@ -28,7 +29,19 @@ from monitor.commands.options import FAILED, INTERRUPTED, USAGE
 from monitor.errors import ConfigurationError, InvalidInput, MonitorError
 from monitor.roles.garbage import collect_rarely
 
-COMMANDS = (run, demo, score, replay, evaluate, agreement, backfill, inspect, check, bench)
+COMMANDS = (
+    run,
+    demo,
+    score,
+    replay,
+    evaluate,
+    agreement,
+    calibrate,
+    backfill,
+    inspect,
+    check,
+    bench,
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -42,6 +42,10 @@ class Scale(NamedTuple):
     slope: float = 1.0
     cosine: float = 0.0
 
+    def odds(self, odds: float, cosine: float) -> float:
+        """The deployment's log-odds."""
+        return self.shift + self.slope * odds + self.cosine * cosine
+
 
 class Fitted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A model of one kind of pair."""
@@ -52,14 +56,14 @@ class Fitted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fitted_on: tuple[Source, ...] = ()
     scaled_on: tuple[Source, ...] = ()
 
-    def odds(self, row: list[float]) -> float:
-        """The log-odds before scaling; the encoded features are at the row's end."""
-        return self.trees.log_odds(row)
+    @property
+    def is_encoded(self) -> bool:
+        """Whether the row ends with what an encoder says."""
+        return self.trees.features[-len(ENCODED) :] == ENCODED
 
     def chance(self, row: list[float], cosine: float) -> float:
         """The chance that both values mean the same, in [0, 1]."""
-        scale = self.scale
-        return chance_of(scale.shift + scale.slope * self.odds(row) + scale.cosine * cosine)
+        return chance_of(self.scale.odds(self.trees.log_odds(row), cosine))
 
     def score(self, row: list[float], cosine: float) -> float | None:
         """The chance; None within the band."""
@@ -97,16 +101,16 @@ def decoded(document: bytes, where: str) -> Calibrations:
     try:
         found = msgspec.json.decode(document, type=Calibrations)
         for one in found.calibrations:
-            _require_sound(one.fields, _features(NAME_FEATURES, one))
-            _require_sound(one.answers, _features(ANSWER_FEATURES, one))
+            _require_sound(one.fields, NAME_FEATURES, one.encoder)
+            _require_sound(one.answers, ANSWER_FEATURES, one.encoder)
     except (msgspec.DecodeError, RecursionError, InvalidInput) as error:
         raise InvalidInput(f"{where} is no calibration: {error}; fit it again") from error
     return found
 
 
 def encoded(calibrations: Calibrations) -> bytes:
-    """The file's content, a line a part, so that two versions can be compared."""
-    return msgspec.json.format(msgspec.json.encode(calibrations), indent=1) + b"\n"
+    """The file's content."""
+    return msgspec.json.encode(calibrations) + b"\n"
 
 
 @lru_cache(maxsize=1)
@@ -121,12 +125,10 @@ def chance_of(odds: float) -> float:
     return 1 / (1 + math.exp(-max(-40.0, min(40.0, odds))))
 
 
-def _features(all_features: tuple[str, ...], calibration: Calibration) -> tuple[str, ...]:
-    return all_features[: -len(ENCODED)] if calibration.encoder is None else all_features
-
-
-def _require_sound(fitted: Fitted, features: tuple[str, ...]) -> None:
-    fitted.trees.require_sound(features)
+def _require_sound(fitted: Fitted, features: tuple[str, ...], encoder: str | None) -> None:
+    fitted.trees.require_sound(features if fitted.is_encoded else features[: -len(ENCODED)])
+    if encoder is None and (fitted.is_encoded or fitted.scale.cosine):
+        raise InvalidInput("a model for words alone asks for vectors")
     if not 0.0 <= fitted.band.low <= 0.5 <= fitted.band.high <= 1.0:
         raise InvalidInput(f"the band {tuple(fitted.band)} does not hold 0.5")
     if not all(map(math.isfinite, (*fitted.scale, fitted.trees.bias))):

@@ -1,16 +1,15 @@
-"""Names and codes of units, currencies, languages and countries, as whole values."""
+"""Names and codes of units and currencies, and codes of other things, as whole values."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-from monitor.comparison.kinds import FIELD_LIMIT, field_words
+from monitor.comparison.aliases import same_alias
 from monitor.comparison.numbers import currency_of
-from monitor.comparison.tables import COUNTRIES, LANGUAGES, READINGS, STATES, UNITS
+from monitor.comparison.tables import READINGS, STATES, UNITS
 
-_LANGUAGE_FIELDS: Final = frozenset({"lang", "language", "languages", "locale"})
-_COUNTRY_FIELDS: Final = frozenset({"country", "countries", "nation", "nationality"})
+_CODE: Final = re.compile(r"[A-Z][A-Z0-9]{1,4}")
 _POWERS: Final = (
     (re.compile(r"^(?:square|sq\.?)\s+(.+)$|^(.+?)\s*(?:\^2|²|\*\*2|squared)$"), 2),
     (re.compile(r"^(?:cubic|cu\.?)\s+(.+)$|^(.+?)\s*(?:\^3|³|\*\*3|cubed)$"), 3),
@@ -18,10 +17,13 @@ _POWERS: Final = (
 
 
 def same_code(expected: str, actual: str, field: str | None) -> bool | None:
-    """Whether two folded texts name one unit, currency, language or country.
+    """Whether two folded texts name one unit, one currency, or what the field's aliases know.
 
     None when they are not both such names, or when the name has a second reading.
     """
+    alias = same_alias(expected, actual, field)
+    if alias is not None:
+        return alias
     if expected in UNITS or actual in UNITS or "/" in expected + actual or _power(expected):
         first, second = _unit(expected), _unit(actual)
         if first is not None and second is not None:
@@ -29,13 +31,14 @@ def same_code(expected: str, actual: str, field: str | None) -> bool | None:
     money, other = currency_of(expected), currency_of(actual)
     if money is not None and other is not None:
         return _same_currency(money, other)
-    words = frozenset(field_words(field[-FIELD_LIMIT:])) if field else frozenset()
-    for fields, table in ((_LANGUAGE_FIELDS, LANGUAGES), (_COUNTRY_FIELDS, COUNTRIES)):
-        if words & fields:
-            first_name, second_name = table.get(expected, expected), table.get(actual, actual)
-            if first_name in table.values() and second_name in table.values():
-                return first_name == second_name
     return None
+
+
+def are_other_codes(expected: str, actual: str) -> bool:
+    """Whether both are written as codes, in capitals, and neither may be short for the other."""
+    if not (_CODE.fullmatch(expected) and _CODE.fullmatch(actual)):
+        return False
+    return not expected.startswith(actual) and not actual.startswith(expected)
 
 
 def is_ambiguous(expected: str, actual: str) -> bool:

@@ -111,7 +111,10 @@ class Ladder:
         # Within a longer reply a changed word may stand beside the answer.
         if best is not None and len(scores) == len(options) and _is_short(pair, options):
             return best[1]
-        return self._climbed(pair, last) or unsure()
+        weighed = self._climbed(pair, last) or unsure()
+        if any(one is not None and one.why == "negation" for one in found) and weighed.score:
+            return unsure("negation: unsure") if weighed.score >= 0.5 else weighed
+        return weighed
 
     @staticmethod
     def _climbed(pair: Pair, rungs: Sequence[Rung]) -> Similarity | None:

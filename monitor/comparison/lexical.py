@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from typing import Final, NamedTuple
 
+from monitor.comparison.guards import denied, names_swapped
 from monitor.comparison.rung import Pair, same
 from monitor.comparison.tables import FILLER, NEGATIONS, OPPOSITES
 from monitor.comparison.words import alias_of, claim_words, folded, spaced, squeezed, words_of
@@ -33,7 +34,7 @@ class Overlap(NamedTuple):
 class Lexical:
     """Decides texts that are equal but for form, and those that a guard keeps apart."""
 
-    version = "lexical-1"
+    version = "lexical-2"
 
     def compare(self, pair: Pair) -> Similarity | None:
         """The decision by words; None where meaning would have to be weighed."""
@@ -47,7 +48,20 @@ class Lexical:
             return Similarity(ACRONYM, "lexical")
         if pair.hint.field and (_is_option(pair.expected) or _is_option(pair.actual)):
             return _options(pair.expected, pair.actual)
-        return _by_words(expected, actual, first, second) if first and second else None
+        if not first or not second:
+            return None
+        found = _by_words(expected, actual, first, second)
+        return _by_claim(pair) if found is None and not pair.hint.field else found
+
+
+def _by_claim(pair: Pair) -> Similarity | None:
+    """Statements and answers: what they deny, and whom they speak of."""
+    expected, actual = str(pair.expected)[:TEXT_LIMIT], str(pair.actual)[:TEXT_LIMIT]
+    if denied(expected, actual):
+        return Similarity(GUARDED, "negation")
+    if pair.hint.query is None and names_swapped(expected, actual):
+        return Similarity(GUARDED, "name")
+    return None
 
 
 def _by_words(expected: str, actual: str, first: list[str], second: list[str]) -> Similarity | None:

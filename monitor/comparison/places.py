@@ -15,14 +15,18 @@ _GENERIC: Final = re.compile(r"^(?:the|city of|downtown|greater)\s+|\s+(?:state|
 def same_place(expected: str, actual: str) -> bool | None:
     """Whether both name one place; None when the names do not tell.
 
-    Parts that both tell must agree; a part that one leaves out (state, country) is no difference.
+    Parts that both tell must agree; a part that one leaves out is no difference. A state beside a
+    country leaves it open.
     """
     first, second = _parts(expected), _parts(actual)
     if not first or not second or any(char.isdigit() for char in expected + actual):
         return None
     if not _one_head(first[0], second[0]):
         return None
-    return all(_one_region(one, other) for one, other in zip(first[1:], second[1:], strict=False))
+    regions = [_one_region(o, a) for o, a in zip(first[1:], second[1:], strict=False)]
+    if False in regions:
+        return False
+    return None if None in regions else True
 
 
 def _parts(text: str) -> list[str]:
@@ -36,14 +40,15 @@ def _one_head(one: str, other: str) -> bool:
     return _state(one) is not None and _state(one) == _state(other)
 
 
-def _one_region(one: str, other: str) -> bool:
+def _one_region(one: str, other: str) -> bool | None:
     if _state(one) is not None and _state(other) is not None:
         return _state(one) == _state(other)
     first, second = PLACES.get(one, one), PLACES.get(other, other)
-    # "Paris, France" against "Paris, Texas" differ; a state and its country do not.
-    return first == second or (
-        "united states" in (first, second) and (_state(one) or _state(other)) is not None
-    )
+    if first == second:
+        return True
+    # "Paris, France" against "Paris, Texas" differ; the country leaves the state open.
+    within = "united states" in (first, second) and (_state(one) or _state(other)) is not None
+    return None if within else False
 
 
 def _state(text: str) -> str | None:

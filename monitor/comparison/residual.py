@@ -30,11 +30,11 @@ class Residual:
         """Without a calibration only statements are weighed, and they need an encoder."""
         self._calibration = calibration
         self._vectors = None if encoder is None else Vectors(encoder)
-        self._with_vectors = calibration is not None and calibration.encoder is not None
         self.unavailable = 0
         """Pairs that the encoder failed to answer for."""
-        parts = [calibration.name if calibration else None, encoder.version if encoder else None]
-        self.version = f"residual-1({','.join(part for part in parts if part)})"
+        parts = [] if calibration is None else [calibration.name]
+        parts += [] if encoder is None else [encoder.version]
+        self.version = f"residual-1({','.join(parts)})"
 
     def compare(self, pair: Pair) -> Similarity | None:
         """A score in [0, 1], None within the band; None alone for what is not two texts."""
@@ -57,12 +57,15 @@ class Residual:
         one, other = Text(expected), Text(actual)
         if not one.claims or not other.claims:
             return unsure()
+        if one.is_foreign != other.is_foreign:
+            # Letters say nothing across scripts.
+            return unsure("script: unsure")
         row = name_features(one, other)
         near = UNASKED
         fitted = self._calibration.fields
-        if self._vectors is not None and (self._with_vectors or fitted.scale.cosine):
+        if self._vectors is not None and (fitted.is_encoded or fitted.scale.cosine):
             near = self._vectors.names(one.said, other.said, one.claims, other.claims)
-        if self._with_vectors:
+        if fitted.is_encoded:
             row += near
         return Similarity(fitted.score(row, near.cosine), "calibrated")
 
@@ -72,9 +75,9 @@ class Residual:
         found = answer_features(expected, actual, query)
         near = UNASKED
         fitted = self._calibration.answers
-        if self._vectors is not None and (self._with_vectors or fitted.scale.cosine):
+        if self._vectors is not None and (fitted.is_encoded or fitted.scale.cosine):
             near = self._vectors.answer(found.options, found.words, actual, found.reply)
-        row = found.row + list(near) if self._with_vectors else found.row
+        row = [*found.row, *near] if fitted.is_encoded else found.row
         return Similarity(fitted.score(row, near.cosine), "calibrated")
 
     def _statements(self, expected: str, actual: str) -> Similarity | None:

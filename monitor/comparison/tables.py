@@ -299,7 +299,8 @@ NEGATIONS: Final = frozenset(
 )
 
 _OPPOSITES: Final = (
-    "buy sell|purchase sale|increase decrease|raise lower|up down|open close|opened closed|"
+    "open closed|buy sell|purchase sale|increase decrease|raise lower|up down|open close|"
+    "opened closed|"
     "enable disable|enabled disabled|on off|in out|before after|start end|first last|"
     "minimum maximum|min max|ascending descending|approve reject|approved rejected|"
     "approved denied|accept decline|accepted declined|allow deny|add remove|"

@@ -17,6 +17,7 @@ TEXT_LIMIT: Final = 8_000
 PREFIX: Final = 5
 """Letters by which two forms of one word are recognised."""
 
+_LATIN: Final = "\u024f"
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _GLUED: Final = re.compile(r"[\W_]+")
 
@@ -57,6 +58,12 @@ class Text:
     def glued(self) -> str:
         """Letters and digits alone."""
         return _GLUED.sub("", self.said)
+
+    @cached_property
+    def is_foreign(self) -> bool:
+        """Whether most letters are of another script than Latin."""
+        letters = [char for char in self.said[:200] if char.isalpha()]
+        return 2 * sum(char > _LATIN for char in letters) > len(letters)
 
     @cached_property
     def prefixes(self) -> frozenset[str]:

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Final
 
-from monitor.comparison.codes import is_ambiguous, same_code
+from monitor.comparison.aliases import is_airport_of
+from monitor.comparison.codes import are_other_codes, is_ambiguous, same_code
 from monitor.comparison.dates import (
     calendar_name,
     moment_of,
@@ -23,7 +24,7 @@ from monitor.comparison.literals import looks_like_id, same_address, same_id, sa
 from monitor.comparison.numbers import Quantity, in_base, number_of, quantity_of
 from monitor.comparison.places import same_place
 from monitor.comparison.rung import Pair, decided, different, same, unsure
-from monitor.comparison.tables import ALIASES, READINGS
+from monitor.comparison.tables import ALIASES, COUNTRIES, READINGS
 from monitor.comparison.words import alias_of, folded, spaced
 from monitor.model import JsonValue
 from monitor.ports import Hint
@@ -45,7 +46,7 @@ _EMPTY: Final = frozenset({"", "null", "none", "n/a", "na", "nil", "undefined"})
 class Typed:
     """Decides numbers, money, units, dates, booleans, enums, places, ids, addresses."""
 
-    version = "typed-1"
+    version = "typed-2"
 
     def compare(self, pair: Pair) -> Similarity | None:
         """The decision of the value's type; None for text that has none."""
@@ -187,15 +188,27 @@ def _coded(pair: Pair) -> Similarity | None:
         return decided(verdict, "code")
     if not pair.hint.field or expected in ALIASES or actual in ALIASES:
         return None
+    if pair.kind == "place" and (
+        is_airport_of(expected, actual) or is_airport_of(actual, expected)
+    ):
+        return same("code")
     if is_ambiguous(expected, actual) and not _spelled_out(pair):
         return unsure("abbreviation: unsure")
+    if are_other_codes(pair.expected.strip(), pair.actual.strip()) and not _one_land(
+        expected, actual
+    ):
+        return different("code")
     return None
 
 
+def _one_land(expected: str, actual: str) -> bool:
+    one, other = COUNTRIES.get(expected, expected), COUNTRIES.get(actual, actual)
+    return one == other
+
+
 def _spelled_out(pair: Pair) -> bool:
-    # Two letters are a state as readily as a city, so for places initials settle nothing.
-    least = 3 if pair.kind == "place" else 2
-    return is_acronym(pair.expected, pair.actual, least)
+    # What may be a state's code is not taken for initials.
+    return is_acronym(pair.expected, pair.actual, 3)
 
 
 def _period(pair: Pair) -> Similarity | None:

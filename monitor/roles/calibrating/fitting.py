@@ -11,19 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from monitor.comparison.answers import ANSWER_FEATURES, RISING_ANSWER_FEATURES, answer_features
-from monitor.comparison.calibration import (
-    ENCODED,
-    Band,
-    Calibration,
-    Fitted,
-    Scale,
-    Source,
-    chance_of,
-)
+from monitor.comparison.calibration import ENCODED, Band, Scale, Source
 from monitor.comparison.ladder import Ladder
 from monitor.comparison.lexical import Lexical
 from monitor.comparison.names import NAME_FEATURES, RISING_NAME_FEATURES, name_features
-from monitor.comparison.rung import Pair, unsure
+from monitor.comparison.residual import UNAVAILABLE
+from monitor.comparison.rung import Pair
 from monitor.comparison.text import Text
 from monitor.comparison.trees import Trees
 from monitor.comparison.typed import Typed
@@ -61,7 +54,7 @@ class _Recorder:
 
     def compare(self, pair: Pair) -> Similarity | None:
         self.seen += isinstance(pair.expected, str) and isinstance(pair.actual, str)
-        return unsure()
+        return UNAVAILABLE  # not remembered, so that every pair comes by
 
 
 def reached(pairs: Sequence[LabelledPair], encoder: Encoder | None) -> Reached:
@@ -83,7 +76,7 @@ def reached(pairs: Sequence[LabelledPair], encoder: Encoder | None) -> Reached:
             rows.append(row)
             kept.append(pair)
     return Reached(
-        np.array(rows, dtype=np.float64).reshape(len(rows), -1),
+        np.array(rows, dtype=np.float64) if rows else np.zeros((0, len(NAME_FEATURES))),
         np.array([pair.same for pair in kept], dtype=np.bool_),
         [pair.group for pair in kept],
         [pair.source for pair in kept],
@@ -118,42 +111,37 @@ def fitted_trees(data: Reached, *, answers: bool, encoded: bool) -> Trees:
     return fit(data.rows[:, :width], data.same, features[:width], rising, shape)
 
 
-def fresh_chances(data: Reached, *, answers: bool, encoded: bool) -> Array:
-    """For each pair the mean chance by models that never saw its group."""
+def fresh_odds(data: Reached, *, answers: bool, encoded: bool) -> Array:
+    """For each pair the mean log-odds by trees that never saw its group."""
 
     def model(part: Reached) -> Callable[[list[float]], float]:
-        trees = fitted_trees(part, answers=answers, encoded=encoded)
-        return lambda row: chance_of(trees.log_odds(row))
+        return fitted_trees(part, answers=answers, encoded=encoded).log_odds
 
     return _crossed(data, model)
 
 
-def scaled_chances(data: Reached, trees: Trees) -> Array:
-    """As above, where only the scale of given trees is fitted."""
-    odds = _odds(data, trees)
+def scaled_odds(data: Reached, trees: Trees) -> Array:
+    """As above, where the trees are given and only their scale is fitted."""
 
     def model(part: Reached) -> Callable[[list[float]], float]:
-        scale = fitted_scale(_odds(part, trees), part.rows[:, -len(ENCODED)], part.same)
-        return lambda row: chance_of(
-            scale.shift + scale.slope * trees.log_odds(row) + scale.cosine * row[-len(ENCODED)]
-        )
+        scale = fitted_scale(odds_of(part, trees), cosines_of(part), part.same)
+        return lambda row: scale.odds(trees.log_odds(row), row[-len(ENCODED)])
 
-    return _crossed(data, model) if len(odds) else odds
+    return _crossed(data, model)
 
 
 def _crossed(data: Reached, model: Callable[[Reached], Callable[[list[float]], float]]) -> Array:
-    chances = np.zeros(len(data.same))
+    found = np.zeros(len(data.same))
     for turn in range(ROUNDS):
         folds = np.array([_fold(group, turn) for group in data.groups])
         for fold in range(FOLDS):
-            inside = np.nonzero(folds == fold)[0]
-            outside = np.nonzero(folds != fold)[0]
+            inside, outside = np.nonzero(folds == fold)[0], np.nonzero(folds != fold)[0]
             if not len(inside) or not len(outside):
                 continue
-            chance = model(part_of(data, outside))
+            odds = model(part_of(data, outside))
             for index in inside:
-                chances[index] += chance(data.rows[index].tolist()) / ROUNDS
-    return chances
+                found[index] += odds(data.rows[index].tolist()) / ROUNDS
+    return found
 
 
 def part_of(data: Reached, indexes: npt.NDArray[np.intp]) -> Reached:
@@ -171,8 +159,19 @@ def _fold(group: str, turn: int) -> int:
     return int.from_bytes(digest, "big") % FOLDS
 
 
-def _odds(data: Reached, trees: Trees) -> Array:
+def odds_of(data: Reached, trees: Trees) -> Array:
+    """What the trees say of each pair."""
     return np.array([trees.log_odds(row) for row in data.rows.tolist()])
+
+
+def cosines_of(data: Reached) -> Array:
+    """The cosine of each pair; nought without an encoder."""
+    return data.rows[:, -len(ENCODED)]
+
+
+def chances(odds: Array) -> Array:
+    """Chances from log-odds."""
+    return np.asarray(1 / (1 + np.exp(-np.clip(odds, -40, 40))))
 
 
 def fitted_scale(odds: Array, cosine: Array, same: npt.NDArray[np.bool_]) -> Scale:
@@ -221,15 +220,3 @@ def sources_of(data: Reached) -> tuple[Source, ...]:
     rows = Counter(data.sources)
     same = Counter(source for source, label in zip(data.sources, data.same, strict=True) if label)
     return tuple(Source(source, rows[source], same[source]) for source in sorted(rows))
-
-
-def refitted(
-    name: str, encoder: str | None, data: dict[str, Reached], bands: dict[str, Band]
-) -> Calibration:
-    """A calibration with trees of its own."""
-
-    def one(kind: str) -> Fitted:
-        trees = fitted_trees(data[kind], answers=kind == "answers", encoded=encoder is not None)
-        return Fitted(trees, bands[kind], fitted_on=sources_of(data[kind]))
-
-    return Calibration(name, encoder, one("fields"), one("answers"))
