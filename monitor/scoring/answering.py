@@ -8,13 +8,13 @@ from typing import Final
 from monitor.scoring.known import values_of
 from monitor.scoring.words import TEXT_LIMIT, tokens
 
+QUERY_LIMIT: Final = 4_000
+"""Characters at the end of a message that its questions are looked for in."""
 QUESTION_LIMIT: Final = 600
 """Characters at the end of a message that the question is looked for in."""
 
-_ANSWER: Final = re.compile(r"<(answer|final_answer|final)>(.{0,8000}?)(?:</\1>|\Z)", re.S | re.I)
-_THOUGHT: Final = re.compile(
-    r"<(think|thinking|thought)>.{0,60000}?</\1>|\A.{0,60000}</think>", re.S
-)
+_ANSWERS: Final = ("answer", "final_answer", "final")
+_THOUGHTS: Final = ("think", "thinking", "thought")
 _CALL: Final = re.compile(
     r"<(?:tool_call|function_call|function=)|<\|(?:tool_call|python_tag)", re.I
 )
@@ -76,8 +76,36 @@ _BOTH: Final = re.compile(
 def answer_of(reply: str) -> str:
     """The part of a reply that answers: what it marks as its answer, else all but its thoughts."""
     text = reply[:TEXT_LIMIT]
-    marked = [match[2] for match in _ANSWER.finditer(text)]
-    return (marked[-1] if marked else _THOUGHT.sub("", text)).strip()
+    if "<" not in text:
+        return text.strip()
+    marked = _marked(text)
+    return (_without_thoughts(text) if marked is None else marked).strip()
+
+
+def _marked(text: str) -> str | None:
+    """What stands in the last mark for an answer; an open one reaches to the end."""
+    found = [(text.rfind(f"<{name}>"), name) for name in _ANSWERS]
+    start, name = max(found)
+    if start < 0:
+        return None
+    start += len(name) + 2
+    end = text.find(f"</{name}>", start)
+    return text[start:] if end < 0 else text[start:end]
+
+
+def _without_thoughts(text: str) -> str:
+    for name in _THOUGHTS:
+        opening, closing = f"<{name}>", f"</{name}>"
+        kept: list[str] = []
+        at = 0
+        # Thoughts that were opened before the reply began end with the first closing mark.
+        if 0 <= text.find(closing) < (text.find(opening) if opening in text else len(text)):
+            at = text.find(closing) + len(closing)
+        while (start := text.find(opening, at)) >= 0 and (end := text.find(closing, start)) >= 0:
+            kept.append(text[at:start])
+            at = end + len(closing)
+        text = "".join((*kept, text[at:]))
+    return text
 
 
 def writes_a_result(reply: str) -> bool:
@@ -90,7 +118,7 @@ def writes_a_call(reply: str) -> bool:
     if "<" not in reply:
         return False
     text = reply[:TEXT_LIMIT]
-    return _CALL.search(text) is not None and _ANSWER.search(text) is None
+    return _CALL.search(text) is not None and _marked(text) is None
 
 
 def asks(query: str) -> bool:
@@ -104,12 +132,12 @@ def unanswered(query: str, reply: str) -> str | None:
     Values that the query itself has said are an echo, and no answer. A reply that asks back,
     passes the user on or goes on working may answer yet.
     """
-    asked = [m[0].strip() for m in _ASKED.finditer(query[-TEXT_LIMIT:])]
+    asked = [m[0].strip() for m in _ASKED.finditer(query[-QUERY_LIMIT:])]
     parts = [part for part in asked if _VALUE_QUESTION.search(part)]
     answer = answer_of(reply) if parts else ""
     if not parts or "?" in answer or _UNDERWAY.search(answer) or _PASSED_ON.search(answer):
         return None
-    if _SPELLED_OUT.search(answer) or set(values_of(answer)) - set(values_of(query)):
+    if _SPELLED_OUT.search(answer) or set(values_of(answer)) - set(values_of(query[:TEXT_LIMIT])):
         return None
     return parts[0]
 
