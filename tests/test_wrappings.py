@@ -11,11 +11,11 @@ from monitored import QUERY, agent, asks, chat, monitored, said, sent, tool, use
 PLAIN = {"city": "Paris", "days": 3}
 
 
-def called(asked: Any, ran: Any, properties: Any = None) -> Any:
+def called(asked: Any, ran: Any, properties: Any = None, **more_of_schema: Any) -> Any:
     """The arguments of the one call: as the model asked, as the tool's span tells, and declared."""
     more: dict[str, Any] = {}
     if properties is not None:
-        parameters = {"type": "object", "properties": properties}
+        parameters = {"type": "object", "properties": properties, **more_of_schema}
         tools = [{"type": "function", "name": "weather", "parameters": parameters}]
         more["gen_ai.tool.definitions"] = json.dumps(tools)
     spans = [agent(expected=None, more=more), tool(3, "weather", ran, "sunny")]
@@ -66,3 +66,9 @@ def test_other_arguments_than_the_asked_ones_are_what_ran() -> None:
     assert called(PLAIN, other) == other
     swapped = {"args": [3, "Paris"], "kwargs": {}}
     assert called(PLAIN, swapped) == swapped
+
+
+def test_a_tool_that_takes_nothing_was_given_nothing() -> None:
+    assert called(None, None, {}, additionalProperties=False) == {}
+    assert called(None, None, {}) is None
+    assert called(None, None, {"city": {}}, additionalProperties=False) is None

@@ -27,26 +27,37 @@ def as_asked(told: ToolCall, asked: ToolCall) -> ToolCall:
 def as_declared(turns: Sequence[Turn], tools: Sequence[ToolDefinition]) -> tuple[Turn, ...]:
     """The turns, their calls without wrappers that the tool's own schema rules out.
 
-    So it does where it declares no parameter of the wrapper's name, and all that are inside.
+    So it does where it declares no parameter of the wrapper's name, and all that are inside. A
+    tool that takes nothing at all, such as a handoff, was given nothing where nothing is told.
     """
     declared = {tool.name: tool.parameters for tool in tools}
     return tuple([_declared(turn, declared) for turn in turns])
 
 
 def _declared(turn: Turn, schemas: Mapping[str, JsonValue]) -> Turn:
-    if not isinstance(turn, ActionTurn) or not isinstance(turn.call.arguments, dict):
+    if not isinstance(turn, ActionTurn):
         return turn
-    given, schema = turn.call.arguments, schemas.get(turn.call.name)
-    if not isinstance(schema, dict) or not _is_wrapper(given):
+    schema = schemas.get(turn.call.name)
+    found = _arguments_by(schema, turn.call) if isinstance(schema, dict) else None
+    if found is None:
         return turn
-    properties, inner = schema.get("properties"), _inner(given)
-    if not isinstance(properties, dict) or not isinstance(inner, dict):
-        return turn
-    if not properties or given.keys() & properties.keys() or not inner.keys() <= properties.keys():
-        return turn
-    return msgspec.structs.replace(
-        turn, call=msgspec.structs.replace(turn.call, arguments=inner, arguments_state="parsed")
-    )
+    call = msgspec.structs.replace(turn.call, arguments=found, arguments_state="parsed")
+    return msgspec.structs.replace(turn, call=call)
+
+
+def _arguments_by(schema: Mapping[str, JsonValue], call: ToolCall) -> JsonValue:
+    """What the arguments must be; None where the schema does not tell."""
+    properties, given = schema.get("properties"), call.arguments
+    if not isinstance(properties, dict):
+        return None
+    if call.arguments_state == "absent":
+        return {} if not properties and schema.get("additionalProperties") is False else None
+    if not properties or not isinstance(given, dict) or not _is_wrapper(given):
+        return None
+    inner = _inner(given)
+    if not isinstance(inner, dict) or given.keys() & properties.keys():
+        return None
+    return inner if inner.keys() <= properties.keys() else None
 
 
 def _is_wrapper(given: Mapping[str, JsonValue]) -> bool:
