@@ -1,0 +1,327 @@
+"""Releases watched from conversation to conversation."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from released import NEW, NEXT, OLD, alternating, closed, fed, traffic
+
+from monitor.errors import StateError
+from monitor.releases.arms import Revised, stratum
+from monitor.releases.pairs import Rules
+from monitor.releases.standing import Standing
+from monitor.releases.watch import RECORDS_LIMIT, Watch
+
+PAGES = math.log10(200)
+
+
+def standing(watch: Watch, release: str = NEW) -> Standing:
+    return next(s for s in watch.shown().standings if s.release == release)
+
+
+def standings(watch: Watch) -> list[tuple[str, str]]:
+    return [(s.release, s.baseline) for s in watch.shown().standings]
+
+
+def kept(watch: Watch) -> dict[str, bytes]:
+    return {key: value for key, value in watch.changes().items() if value is not None}
+
+
+def swapped(one_in: int = 4, **more: Any) -> Watch:
+    """A release of 2,000 conversations, each twentieth with a root, and 400 of a new one."""
+    return fed(Watch(), traffic(OLD, 2000, 20), traffic(NEW, 400, one_in, **more))
+
+
+def test_the_first_release_is_compared_with_nothing() -> None:
+    assert standings(fed(Watch(), traffic(OLD, 3000, 20))) == []
+
+
+def test_a_new_release_is_compared_with_the_one_before_from_50_conversations_on() -> None:
+    watch = fed(Watch(), traffic(OLD, 2000, 20), traffic(NEW, 49, 4))
+    before = standing(watch)
+    fed(watch, traffic(NEW, 1, 1))
+    after = standing(watch)
+
+    assert (before.baseline, before.evidence) == (OLD, {})
+    assert before.turns_needed == 5  # one conversation of five turns
+    assert (after.turns_needed, after.mode) == (0, "swap")
+    assert after.evidence["total"] > 0
+
+
+def test_without_a_long_baseline_there_is_not_enough_data() -> None:
+    watch = fed(Watch(), traffic(OLD, 1999, 20), traffic(NEW, 400, 4))
+
+    assert standing(watch).evidence == {}
+    assert standing(watch).turns_needed == 5
+
+
+def test_without_root_failures_the_turns_needed_follow_from_the_baseline() -> None:
+    watch = fed(Watch(), traffic(OLD, 2000, 20), traffic(NEW, 60, 10**9, at_risk=5))
+
+    # The one root of the first conversation is there; four more at .01 a turn take 400 turns.
+    assert standing(watch).turns_needed == 400
+
+
+def test_a_release_that_fails_five_times_as_often_pages() -> None:
+    found = standing(swapped())
+
+    assert found.evidence["total"] >= PAGES
+    assert found.evidence["certified"] >= PAGES
+    assert found.evidence["missing_parameters"] > 0
+    assert found.evidence["chain_1"] >= PAGES
+    assert ("missing_parameters", "1") in found.selected
+    assert found.effect is not None
+    # One of 20 turns failed in place of one in 100.
+    assert found.effect[0] == pytest.approx(0.05 - 0.01)
+    assert found.effect[1] < 0.04 < found.effect[2]
+
+
+def test_a_release_that_fails_as_often_stays_silent() -> None:
+    found = standing(fed(Watch(), traffic(OLD, 2000, 20), traffic(NEW, 3000, 20)))
+
+    assert max(found.evidence.values()) < 1
+    assert found.selected == ()
+
+
+def test_a_release_that_fails_less_stays_silent() -> None:
+    watch = fed(Watch(), traffic(OLD, 2000, 20), traffic(NEW, 1000, 100))
+
+    assert standing(watch).evidence["total"] == 0
+
+
+def test_harder_requests_are_no_regression() -> None:
+    def mixed(release: str, easy: int, hard: int) -> Any:
+        return itertools.chain(
+            traffic(release, easy, 50, intent=0), traffic(release, hard, 4, intent=5)
+        )
+
+    watch = fed(Watch(), mixed(OLD, 1800, 400), mixed(NEW, 100, 1000))
+
+    assert standing(watch).evidence["total"] < 1
+
+
+def test_requests_that_the_baseline_does_not_know_are_left_out() -> None:
+    watch = fed(Watch(), traffic(OLD, 2000, 20), traffic(NEW, 100, 20))
+    fed(watch, traffic(NEW, 300, 1, intent=7))
+
+    assert standing(watch).left_out == pytest.approx(0.75)
+    assert standing(watch).evidence["total"] < 1
+
+
+def test_evidence_is_latched() -> None:
+    watch = swapped()
+    highest = standing(watch).evidence["total"]
+    fed(watch, traffic(NEW, 3000, 50))
+
+    assert standing(watch).evidence["total"] == highest
+
+
+def test_two_live_releases_are_compared_over_the_same_time() -> None:
+    """The old release got worse together with the new one, so the new one is not to blame."""
+    both = alternating(traffic(OLD, 1500, 4), traffic(NEW, 1500, 4))
+    watch = fed(Watch(), traffic(OLD, 2000, 20), both)
+
+    assert standing(watch).mode == "canary"
+    # Nothing is weighed against history before the control has 500 turns of its own.
+    assert standing(watch).effect is not None
+    assert abs(standing(watch).effect[0]) < 0.005  # type: ignore[index]
+
+
+def test_a_worse_canary_pages_without_a_long_history() -> None:
+    both = alternating(traffic(OLD, 1500, 20), traffic(NEW, 1500, 4))
+    watch = fed(Watch(), traffic(OLD, 100, 20), both)
+
+    assert standing(watch).mode == "canary"
+    assert standing(watch).evidence["total"] >= PAGES
+
+
+def test_a_late_revision_changes_later_statistics_and_no_past_evidence() -> None:
+    watch = swapped()
+    row = stratum(1, 0)
+    before = standing(watch)
+    for _ in range(50):
+        watch.revise(Revised(NEW, (row, 1, 5, 0), NEW, (row, 0, 5, 0)))
+    after = standing(watch)
+
+    assert after.evidence == before.evidence
+    assert after.effect is not None
+    assert before.effect is not None
+    assert after.effect[0] == pytest.approx(before.effect[0] - 50 / 2000)
+
+
+def test_a_revision_may_move_a_conversation_to_another_release() -> None:
+    watch = swapped()
+    row = stratum(1, 0)
+    watch.revise(Revised(NEW, (row, 1, 5, 0), OLD, (row, 1, 5, 0)))
+
+    qualities = {q.release: q.correctness for q in watch.shown().qualities}
+    assert qualities[NEW] is not None
+    assert qualities[NEW][0] == pytest.approx(1 - 99 / 1995)
+
+
+def test_the_operator_clears_and_evidence_begins_anew() -> None:
+    watch = swapped()
+
+    assert watch.clear(NEW)
+    assert standing(watch).evidence == {}
+    assert standing(watch).turns_needed > 0
+
+    fed(watch, traffic(NEW, 400, 4))
+    assert standing(watch).evidence["total"] >= PAGES
+
+
+def test_an_accepted_release_is_compared_no_more() -> None:
+    watch = swapped()
+
+    assert watch.accept(NEW)
+    fed(watch, traffic(NEW, 400, 2))
+    assert standing(watch).evidence == {}
+    assert (standing(watch).accepted, standing(watch).turns_needed) == (True, 0)
+
+
+def test_an_unknown_release_cannot_be_cleared_or_accepted() -> None:
+    watch = swapped()
+
+    assert not watch.clear("nobody")
+    assert not watch.accept("nobody")
+
+
+def test_a_release_that_is_taken_back_takes_its_evidence_with_it() -> None:
+    watch = fed(swapped(), traffic(OLD, 201, 20))
+
+    assert standings(watch) == []
+
+
+def test_a_canary_of_one_in_a_hundred_is_not_taken_for_gone() -> None:
+    watch = fed(Watch(), traffic(OLD, 2000, 20))
+    for _ in range(60):
+        fed(watch, traffic(NEW, 1, 20), traffic(OLD, 99, 20))
+
+    assert standing(watch).mode == "canary"
+    assert standing(watch).turns_needed == 0
+
+
+def test_a_release_that_was_found_worse_is_no_baseline_for_its_repair() -> None:
+    watch = fed(swapped(), traffic(NEW, 2000, 4), traffic(NEXT, 250, 20))
+
+    assert standings(watch) == [(NEXT, OLD)]
+    assert standing(watch, NEXT).evidence["total"] < 1
+
+
+def test_the_newest_release_with_a_long_history_is_the_baseline() -> None:
+    watch = fed(Watch(), traffic(OLD, 2000, 20), traffic(NEW, 2000, 20), traffic(NEXT, 60, 20))
+
+    assert (NEXT, NEW) in standings(watch)
+
+
+def test_verdicts_of_another_evaluator_are_never_compared() -> None:
+    watch = fed(swapped(), traffic(NEXT, 100, 4, evaluator="rules-2"))
+
+    assert standings(watch) == []
+    assert [q.release for q in watch.shown().qualities] == [NEXT]
+
+
+def test_a_release_that_drifts_without_a_swap_is_noticed() -> None:
+    steady = fed(Watch(), traffic(OLD, 6000, 20)).shown().qualities[0]
+    drifted = fed(Watch(), traffic(OLD, 2000, 20), traffic(OLD, 1000, 5)).shown().qualities[0]
+
+    assert steady.drift < 3
+    assert drifted.drift > math.log10(6e6)
+
+
+def test_clearing_a_release_forgets_its_drift() -> None:
+    watch = fed(Watch(), traffic(OLD, 2000, 20), traffic(OLD, 1000, 5))
+    watch.clear(OLD)
+
+    assert watch.shown().qualities[0].drift == 0
+
+
+def test_thresholds_are_told_with_the_evidence() -> None:
+    rules = Rules(page_evidence=1000.0, drift_evidence=1e5)
+
+    assert Watch(rules).shown().thresholds == {"total": pytest.approx(3), "drift": pytest.approx(5)}
+
+
+def test_unscored_conversations_are_no_evidence() -> None:
+    watch = fed(swapped(), traffic(NEW, 2000, 10**9, at_risk=0))
+
+    assert standing(watch) == standing(swapped())
+
+
+def test_a_restart_in_mid_swap_gives_equal_evidence_to_the_last_bit() -> None:
+    stream = [*traffic(OLD, 2100, 20), *traffic(NEW, 777, 7, inherited=1)]
+    whole = fed(Watch(), stream)
+    second = fed(Watch(kept=kept(fed(Watch(), stream[:2400]))), stream[2400:])
+
+    assert second.shown() == whole.shown()
+    last = kept(second)
+    assert set(last) == {"watch", f"release:{NEW}", f"pair:{NEW}"}
+    assert last == {key: value for key, value in kept(whole).items() if key in last}
+
+
+CONVERSATIONS = st.lists(
+    st.builds(
+        closed,
+        st.sampled_from([OLD, NEW, NEXT]),
+        st.integers(0, 2),
+        st.integers(2, 30),
+        chain=st.integers(0, 3),
+        intent=st.integers(-1, 9),
+        inherited=st.integers(0, 4),
+        latency_bucket=st.none() | st.integers(0, 9),
+        day=st.none() | st.integers(0, 90),
+    ),
+    max_size=60,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(CONVERSATIONS, st.sets(st.integers(0, 60)))
+def test_restarts_at_any_place_change_nothing(stream: list[Any], cuts: set[int]) -> None:
+    rules = Rules(swap_conversations=3, baseline_conversations=5)
+    plain = fed(Watch(rules), stream)
+    watch = Watch(rules)
+    stored: dict[str, bytes] = {}
+    for number, each in enumerate(stream):
+        if number in cuts:
+            for key, value in watch.changes().items():
+                if value is None:
+                    stored.pop(key, None)
+                else:
+                    stored[key] = value
+            watch = Watch(rules, stored)
+        watch.observe(each)
+
+    assert watch.shown() == plain.shown()
+
+
+def test_what_is_kept_is_bounded() -> None:
+    watch = Watch()
+    for number in range(RECORDS_LIMIT + 20):
+        fed(watch, traffic(f"release-{number}", 60, 5))
+
+    assert len(watch.shown().qualities) == RECORDS_LIMIT
+    assert len(kept(watch)) <= 2 * RECORDS_LIMIT
+
+
+def test_what_is_forgotten_is_told_to_the_keeper() -> None:
+    watch = swapped()
+    watch.changes()
+    fed(watch, traffic(OLD, 201, 20))
+
+    assert watch.changes()[f"pair:{NEW}"] is None
+
+
+@pytest.mark.parametrize("key", ["watch", f"release:{OLD}", f"pair:{NEW}"])
+@pytest.mark.parametrize("damage", [b"", b"am", b"amD\x01abcgarbage", b"amD\x09abc"])
+def test_damaged_state_is_refused(key: str, damage: bytes) -> None:
+    stored = kept(swapped())
+    stored[key] = damage
+
+    with pytest.raises(StateError):
+        Watch(kept=stored)
