@@ -110,9 +110,10 @@ def test_pass_and_fail_give_phi_and_kappa():
 
 
 def test_agreement_without_variation_is_not_known():
-    (found,) = agreements(pairs(8, 0, 0, 0))
+    for one_side in (pairs(8, 0, 0, 0), pairs(8, 3, 0, 0)):
+        (found,) = agreements(one_side)
 
-    assert found.kappa == found.pearson == found.spearman == (None, None)
+        assert found.kappa == found.pearson == found.spearman == (None, None)
 
 
 @pytest.mark.parametrize(

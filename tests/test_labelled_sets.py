@@ -62,7 +62,7 @@ def test_kappa_is_the_textbooks():
     import numpy as np
 
     assert float(kappa(np.array([20.0, 5.0, 10.0, 15.0]))) == pytest.approx(0.4)
-    assert np.isnan(kappa(np.array([7.0, 0.0, 0.0, 0.0])))
+    assert np.isnan(kappa(np.array([[7.0, 0.0, 0.0, 0.0], [7.0, 3.0, 0.0, 0.0]]))).all()
 
 
 def test_a_root_and_its_cascade_are_counted_apart():

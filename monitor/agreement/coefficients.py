@@ -70,10 +70,11 @@ def ranks(values: Vector) -> Vector:
 
 
 def cohen(x: Vector, y: Vector) -> float:
-    """Kappa of two series of 0 and 1; NaN where chance alone agrees wholly."""
+    """Kappa of two series of 0 and 1; NaN where one of them never varies."""
     observed, one, other = float((x == y).mean()), float(x.mean()), float(y.mean())
     expected = one * other + (1 - one) * (1 - other)
-    return (observed - expected) / (1 - expected) if expected < 1 else float("nan")
+    varies = 0 < one < 1 and 0 < other < 1
+    return (observed - expected) / (1 - expected) if varies else float("nan")
 
 
 def _agreement(name: LabelledMetric, pairs: Sequence[Pair]) -> Agreement:

@@ -193,7 +193,7 @@ def figures(tallies: Sequence[Tally]) -> list[Figure]:
 
 
 def kappa(table: Matrix) -> npt.NDArray[np.float64]:
-    """Cohen's kappa of rows of n11, n10, n01, n00; NaN where chance alone agrees wholly."""
+    """Cohen's kappa of rows of n11, n10, n01, n00; NaN where one side never varies."""
     both, first, second, neither = np.moveaxis(table, -1, 0)
     total = both + first + second + neither
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -201,8 +201,9 @@ def kappa(table: Matrix) -> npt.NDArray[np.float64]:
         expected = (
             (both + first) * (both + second) + (neither + first) * (neither + second)
         ) / total**2
+        varies = (both + first) * (neither + second) * (both + second) * (neither + first) > 0
         found: npt.NDArray[np.float64] = np.where(
-            expected < 1, (observed - expected) / (1 - expected), np.nan
+            varies, (observed - expected) / (1 - expected), np.nan
         )
     return found
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from monitor import chosen
 from monitor.agreement.coefficients import FEW, Agreement, Coefficient
-from monitor.commands.options import DONE, REFUSED, Commands, command, say
+from monitor.commands.options import DONE, REFUSED, Commands, command, say, settings_of
+from monitor.errors import ConfigurationError
 from monitor.roles.human_labels import Compared, compared
+from monitor.wiring.labels import annotations_now
 
 
 def add(commands: Commands) -> None:
@@ -22,17 +26,29 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "labels",
         type=Path,
-        nargs="+",
+        nargs="*",
         metavar="LABELS.jsonl[.gz]",
         help="a line a label: conversation_id (or trace_id), turn_no, turn_id or span_id, "
         "sub_metric, label 0 or 1 or score 0 to 1, annotator",
     )
+    parser.add_argument(
+        "--langfuse",
+        action="store_true",
+        help="also the annotation scores of the Langfuse server that the settings name",
+    )
+    parser.add_argument("--config", type=Path, metavar="FILE", help="settings, a TOML file")
     parser.add_argument("--json", action="store_true", help="one JSON object a line, for machines")
     parser.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    found = compared(arguments.reports, arguments.labels)
+    settings = settings_of(arguments)
+    if not arguments.labels and not arguments.langfuse:
+        raise ConfigurationError("name a file of labels, or say --langfuse")
+    redaction = chosen.replay_redaction(settings)
+    more = asyncio.run(annotations_now(settings, redaction)) if arguments.langfuse else []
+    rename = redaction.name if redaction else str
+    found = compared(arguments.reports, arguments.labels, more, rename)
     for text in map(_json_line, found.agreements) if arguments.json else _table(found.agreements):
         print(text)
     _tell(found)

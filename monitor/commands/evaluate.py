@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -65,12 +66,14 @@ def _measured(
     settings: Settings, sets: Sequence[LabelledSet], ways: Sequence[str], folder: Path
 ) -> list[Measured]:
     run = set_runner(settings, folder, progress=True)
-    return [
-        measured(each, way, run)
-        for each in sets
-        for way in WAYS
-        if way in ways and each.offers(way)
-    ]
+    found = []
+    for each in sets:
+        for way in WAYS:
+            if way in ways and each.offers(way):
+                found.append(measured(each, way, run))
+                # Each run has an evaluator of its own, whose parts name each other.
+                gc.collect()
+    return found
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -31,14 +31,20 @@ class Compared:
     unscored: int = 0
 
 
-def compared(reports: Path, labels: Sequence[Path]) -> Compared:
-    """The labels beside the last report of each conversation.
+def compared(
+    reports: Path,
+    labels: Sequence[Path],
+    more: Sequence[HumanLabel] = (),
+    rename: Callable[[str], str] = str,
+) -> Compared:
+    """The labels beside the last report of each conversation, those of files and `more`.
 
+    Conversations may stand in reports under redacted names, which `rename` gives.
     A label that comes again counts once, with its last opinion. A line that cannot be read costs
     itself only. Raises InvalidInput for files that cannot be read and lines that are no report.
     """
     found = Compared([])
-    told: dict[str, HumanLabel] = {}
+    told: dict[str, HumanLabel] = {label.label_id: label for label in more}
     for path in labels:
         for number, line in lines(path):
             try:
@@ -49,7 +55,7 @@ def compared(reports: Path, labels: Sequence[Path]) -> Compared:
                     found.faults.append(str(error))
                 continue
             told[label.label_id] = label
-    found.agreements = agreements(_pairs(_index(reports), told, found))
+    found.agreements = agreements(_pairs(_index(reports), told, found, rename))
     return found
 
 
@@ -67,12 +73,20 @@ def _index(reports: Path) -> dict[str, Judged]:
     return by_trace | by_name
 
 
-def _pairs(index: dict[str, Judged], labels: dict[str, HumanLabel], found: Compared) -> list[Pair]:
+def _pairs(
+    index: dict[str, Judged],
+    labels: dict[str, HumanLabel],
+    found: Compared,
+    rename: Callable[[str], str],
+) -> list[Pair]:
     pairs = []
     missing: dict[bool, int] = defaultdict(int)
     for label in labels.values():
-        name = label.conversation_id or f"trace {label.trace_id}"
-        against = index.get(name)
+        name = label.conversation_id
+        if name is None:
+            against = index.get(f"trace {label.trace_id}")
+        else:
+            against = index.get(name) or index.get(rename(name))
         made = None if against is None else pair(label, against)
         if made is None:
             missing[against is not None] += 1

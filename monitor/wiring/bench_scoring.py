@@ -71,7 +71,11 @@ def _evaluate(settings: Settings, remembered_turns: int | None = None) -> Evalua
     if remembered_turns is not None:
         limits = settings.limits.model_copy(update={"remembered_turns": remembered_turns})
         settings = settings.model_copy(update={"limits": limits})
-    return chosen.dialog_evaluation(settings)
+    found = chosen.evaluation(settings)
+    if found.encoder is not None:
+        # Reading the model's file is a cost of the start, and not of the first turn.
+        found.encoder.encode(["ready"])
+    return chosen.over_dialogs(found.evaluator)
 
 
 def _own_failed(settings: Settings, dialogs: list[Dialog]) -> frozenset[tuple[str, int]]:

@@ -46,6 +46,12 @@ def label_desk(
     return LabelDesk(LabelSink(book, wall_clock), reader)
 
 
+async def annotations_now(settings: Settings, redaction: Redaction | None) -> list[HumanLabel]:
+    """All that people said so far. Raises BackendUnavailable and ConfigurationError."""
+    counters: dict[str, int] = {}
+    return [label async for label in annotations_of(settings, redaction)(0.0, counters)]
+
+
 def annotations_of(settings: Settings, redaction: Redaction | None) -> Annotations:
     """The annotation scores of Langfuse, by the names that the settings give them."""
     names: dict[str, LabelledMetric] = {name: name for name in LABELLED}
