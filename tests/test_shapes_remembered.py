@@ -100,9 +100,9 @@ def test_memory_is_bounded_and_drops_what_is_not_asked_for_again():
     remembered: Remembered[str] = Remembered(characters=20 * (ENTRY_COST + 10))
     for number in range(100):
         remembered.keep(number, "value", 10)
-        remembered.get(0)
-    assert remembered.get(0) == "value"
-    assert remembered.get(50) is None
-    assert remembered.get(99) == "value"
+        remembered.known(0)
+    assert remembered.known(0) == "value"
+    assert remembered.known(50) is None
+    assert remembered.known(99) == "value"
     remembered.keep("huge", "value", 10_000)
-    assert remembered.get("huge") is None
+    assert remembered.known("huge") is None

@@ -31,7 +31,7 @@ def read_listed(text: str, role: str) -> tuple[Message, ...] | None:
     found = []
     for raw in raws:
         written = bytes(raw)
-        message = remembered.get((levels, written))
+        message = remembered.known((levels, written))
         if message is None:
             message = _read(written, role, levels)
             if message is None:

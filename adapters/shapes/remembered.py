@@ -24,7 +24,7 @@ class Remembered(Generic[T]):
         self._newer: dict[Hashable, T] = {}
         self._older: dict[Hashable, T] = {}
 
-    def get(self, key: Hashable) -> T | None:
+    def known(self, key: Hashable) -> T | None:
         """The value; None when it is not remembered. Raises TypeError for keys without a hash."""
         found = self._newer.get(key)
         if found is not None:

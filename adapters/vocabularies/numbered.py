@@ -65,7 +65,7 @@ class Numbered:
         levels = nesting()
         for flat in members:
             key = _key(levels, flat)
-            told = remembered.get(key) if key is not None else None
+            told = remembered.known(key) if key is not None else None
             if told is None:
                 told = read(_tree(flat))
                 if told is not None and key is not None:

@@ -21,7 +21,6 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from monitor.ports import SpanDecoder
 from monitor.roles.bench_traffic import (
-    INSTRUCTIONS,
     SECOND_NS,
     START_NS,
     TURNS,
@@ -29,12 +28,20 @@ from monitor.roles.bench_traffic import (
     naive_walk,
     prose,
 )
-from monitor.roles.bench_writers import CLIENTS, CONVENTIONS, TOOL, Chat, Fields, Step, Writer
+from monitor.roles.bench_writers import (
+    CLIENTS,
+    CONVENTIONS,
+    SYSTEM,
+    TOOL,
+    Chat,
+    Fields,
+    Step,
+    Writer,
+)
 
 PROTOBUF: Final = "application/x-protobuf"
 SPANS_PER_PAYLOAD: Final = 100
 HISTORY: Final = 20
-SYSTEM: Final = INSTRUCTIONS[:600]
 
 
 def rates(

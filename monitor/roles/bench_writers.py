@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from monitor.roles.bench_traffic import INSTRUCTIONS
+
 MODEL: Final = "atlas-4-2026-10"
 TOOL: Final = "get_order"
 SCHEMA: Final = {
@@ -13,6 +15,7 @@ SCHEMA: Final = {
     "properties": {"order_id": {"type": "string", "description": "as the customer writes it"}},
     "required": ["order_id"],
 }
+SYSTEM: Final = INSTRUCTIONS[:600]
 Fields: TypeAlias = dict[str, Any]
 Chat: TypeAlias = list[Fields]
 """Messages as OpenAI's clients write them."""
@@ -230,9 +233,7 @@ def _vercel(conversation: str, step: Step) -> Fields:
         common["ai.response.toolCalls"] = json.dumps([told])
     if step.kind == "agent":
         asked = [{"role": "user", "content": step.given[-1]["content"]}]
-        return common | {
-            "ai.prompt": json.dumps({"system": step.given[0]["content"][:600], "messages": asked})
-        }
+        return common | {"ai.prompt": json.dumps({"system": SYSTEM, "messages": asked})}
     tool = json.dumps({"type": "function", "name": TOOL, "parameters": SCHEMA})
     return common | {
         "ai.prompt.format": "messages",
