@@ -138,15 +138,7 @@ class SpanReader:
             user_id=user_id(attributes) or origin.user_id,
             service=origin.whole_service,
         )
-        found = self._told(attributes, events, span)
-        outcome = outcome_told(attributes, events, self._outcome_keys)
-        if outcome is not None:
-            found = msgspec.structs.replace(found, outcome=outcome)
-        if found.kind == "other" and (aside := aside_of(attributes)):
-            return msgspec.structs.replace(found, aside=aside)
-        if (found.kind in ("model", "agent") or detail) and cut_short(attributes, events):
-            return msgspec.structs.replace(found, cut_short=True)
-        return found
+        return _marked(self._told(attributes, events, span), attributes, events)
 
     def _told(
         self,
@@ -171,6 +163,20 @@ class SpanReader:
         if conversation is None and origin.conversation_id is not None:
             return origin.conversation_id, "resource"
         return conversation, remark
+
+
+def _marked(
+    found: AgentSpan,
+    attributes: Mapping[str, JsonValue],
+    events: Sequence[tuple[str, Mapping[str, JsonValue]]],
+) -> AgentSpan:
+    """The span with what its source says of it, whichever vocabulary read the rest."""
+    if found.kind == "other" and (aside := aside_of(attributes)):
+        return msgspec.structs.replace(found, aside=aside)
+    speaks = found.kind in ("model", "agent") or found.detail
+    if speaks and cut_short(attributes, events):
+        return msgspec.structs.replace(found, cut_short=True)
+    return found
 
 
 def _completed(
