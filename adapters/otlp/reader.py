@@ -138,7 +138,9 @@ class SpanReader:
             user_id=user_id(attributes) or origin.user_id,
             service=origin.whole_service,
         )
-        return _marked(self._told(attributes, events, span), attributes, events)
+        found = _marked(self._told(attributes, events, span), attributes, events)
+        outcome = outcome_told(attributes, events, self._outcome_keys)
+        return found if outcome is None else msgspec.structs.replace(found, outcome=outcome)
 
     def _told(
         self,
