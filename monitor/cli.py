@@ -18,10 +18,12 @@ from monitor.commands import (
     bench,
     calibrate,
     check,
+    compare,
     demo,
     evaluate,
     inspect,
     replay,
+    rules,
     run,
     score,
 )
@@ -39,6 +41,8 @@ COMMANDS = (
     calibrate,
     backfill,
     inspect,
+    compare,
+    rules,
     check,
     bench,
 )

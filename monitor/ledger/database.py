@@ -70,7 +70,13 @@ class Reader:
             raise LedgerError(f"ledger {path}: there is no such file")
         with translated(str(path)):
             connection = _connect(str(path))
-            _check_schema(connection, str(path))
+            version = _check_schema(connection, str(path))
+            if version < len(MIGRATIONS):
+                connection.close()
+                raise StateError(
+                    f"ledger {path}: schema {version} is older than this program's "
+                    f"{len(MIGRATIONS)}; `agent-monitor run` brings it forward"
+                )
             connection.execute("PRAGMA query_only=ON")
         return cls(str(path), connection, threading.RLock())
 

@@ -91,6 +91,11 @@ def read_totals(reader: Reader) -> Totals:
         )
 
 
+def read_detectors(reader: Reader) -> dict[str, bytes]:
+    """What the detectors kept, by key, in their own encoding. Raises LedgerError or StateError."""
+    return dict(reader.rows("SELECT key, value FROM detectors"))
+
+
 def _counters(view: Reader, names: dict[str, str]) -> dict[str, dict[Labels, int]]:
     counters: dict[str, dict[Labels, int]] = {}
     for family, joined, value in view.rows("SELECT family, labels, value FROM counters"):

@@ -17,12 +17,12 @@ from monitor.ports import Encoder
 from monitor.releases.arms import INTENTS, Floats
 
 PHRASES: Final = (
-    "cancel my order, booking or subscription",
+    "cancel my order or subscription, I no longer want it",
     "change, modify or update my order, reservation or account",
     "return or exchange an item and get a refund",
     "where is my order, what is the status, check or track it",
     "a question, please explain how this works, give me information or a recommendation",
-    "book, buy or order something new, make a reservation or payment",
+    "book a table, ticket or trip, buy or order something new, make a payment",
     "something does not work, fix my device, connection, error or problem",
     "do a task: search, write, compute, analyse or create a file",
 )

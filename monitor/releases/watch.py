@@ -9,6 +9,7 @@ from typing import Any, Final
 from monitor.codec import VERSION, reader_of, seal, unseal
 from monitor.errors import DamagedState
 from monitor.releases.arms import Closed, Revised
+from monitor.releases.comparison import Evidence, evidence
 from monitor.releases.pairs import Pair, Rules, read_pair, write_pair
 from monitor.releases.records import Record, read_record, write_record
 from monitor.releases.standing import Shown, quality_of, standing_of
@@ -90,6 +91,11 @@ class Watch:
         if release in self._pairs:
             self._pairs[release].accepted = True
         return True
+
+    def evidence(self, baseline: str, current: str) -> Evidence | None:
+        """All that is known of two releases, weighed; None unless both are known."""
+        base, record = self._records.get(baseline), self._records.get(current)
+        return None if base is None or record is None else evidence(base, record)
 
     def shown(self) -> Shown:
         """What the detectors say now."""
