@@ -1,3 +1,5 @@
+"""What a judged sample tells of all turns, against hand-worked sums and short simulations."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""No text flips a verdict: every class of attack, in five places, against a judge that obeys."""
+
 from __future__ import annotations
 
 import json
