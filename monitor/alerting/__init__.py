@@ -1,0 +1,1 @@
+"""When somebody is told: recording rules, alerts, and the pages that need no Prometheus."""

@@ -1,0 +1,242 @@
+"""Every alert: when it is due, and what it tells the engineer who is called."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from monitor.alerting import recording as rec
+from monitor.alerting.budget import burn_factor
+from monitor.alerting.rule import Alert, Group, Severity, rule_file
+
+REGRESSION: Final = "AgentCorrectnessRegression"
+LEAST_EFFECT: Final = 0.01
+"""Drop in correctness that is worth a page, however sure it is."""
+LEAST_TURNS: Final = 200
+LEAST_PAIRS: Final = 200
+LEAST_PHI: Final = 0.4
+PAGE: Final[Severity] = "page"
+TICKET: Final[Severity] = "ticket"
+_SHARE: Final = "{{ $value | humanizePercentage }}"
+_PAIR: Final = "on (job, release, baseline_release)"
+# In a template's query `%q` quotes a label's value, whatever it holds.
+_FELL: Final = (
+    '{{ with printf "' + rec.EFFECT + '{job=%q,release=%q,baseline_release=%q,bound=%q}" '
+    '$labels.job $labels.release $labels.baseline_release "estimate" | query }}'
+    "Correct turns fell by {{ . | first | value | humanizePercentage }} at an equal mix of "
+    "requests. {{ end }}"
+)
+_ROSE: Final = (
+    '{{ with printf "topk(1, ' + rec.ROOTS_BY_REASON + "{job=%q,release=%q} - on (job, reason) "
+    f'{rec.ROOTS_BY_REASON}{{job=%q,release=%q}} > 0)" '
+    "$labels.job $labels.release $labels.job $labels.baseline_release | query }}"
+    'What rose most: {{ . | first | label "reason" }} '
+    "(+{{ . | first | value | humanizePercentage }} of turns). {{ end }}"
+)
+
+
+class Policy(NamedTuple):
+    """What an operator decides."""
+
+    objective: float = 0.9
+    """Share of turns that should be correct."""
+    job: str = "agent-monitor"
+    """Prometheus' name for the scrape of the monitors."""
+    runbook: str = "deploy/runbook.md"
+    """Address of the runbook; an alert's section is a fragment of it."""
+
+
+def rule_files(policy: Policy) -> dict[str, str]:
+    """The rule files by name. Raises ConfigurationError for an objective that cannot be."""
+    groups = {
+        "regressions.yaml": Group("agent-monitor-regressions", (*rec.REGRESSIONS, *_regressions())),
+        "correctness.yaml": Group(
+            "agent-monitor-correctness",
+            (
+                *rec.CORRECTNESS_RULES,
+                rec.budget_burn(policy.objective),
+                _budget_burn(policy.objective),
+            ),
+            "30s",
+        ),
+        "agreement.yaml": Group("agent-monitor-agreement", (*rec.AGREEMENT, _disagreement()), "5m"),
+        "judge.yaml": Group("agent-monitor-judge", (*rec.JUDGING, *_judge()), "30s"),
+        "health.yaml": Group("agent-monitor-health", (*rec.HEALTH, *_health(policy.job)), "15s"),
+    }
+    return {name: rule_file((group,), policy.runbook) for name, group in groups.items()}
+
+
+def _evidence(signal: str, threshold: str) -> str:
+    """A release's evidence on a signal that has reached the threshold of one."""
+    return (
+        "max by (job, release, baseline_release) (\n"
+        f'  {rec.EVIDENCE}{{signal="{signal}"}}\n'
+        "    >= on (job) group_left ()\n"
+        f'  {rec.THRESHOLD}{{signal="{threshold}"}}\n'
+        ")"
+    )
+
+
+def _regressions() -> tuple[Alert, ...]:
+    return (
+        Alert(
+            REGRESSION,
+            f"{_evidence('total', 'total')}\n"
+            f"and {_PAIR} (\n"
+            f'  {rec.EFFECT}{{bound="estimate"}} >= {LEAST_EFFECT}\n'
+            "  or\n"
+            # Once it fires it ends with the evidence, not with the estimate's ups and downs.
+            f'  ALERTS{{alertname="{REGRESSION}",alertstate="firing"}}\n'
+            ")",
+            PAGE,
+            "Release {{ $labels.release }} is less correct than {{ $labels.baseline_release }}",
+            f"{_FELL}{_ROSE}Evidence: 10^{{{{ $value | humanize }}}} to 1.",
+        ),
+        Alert(
+            "AgentFailureReasonShift",
+            f"{rec.SELECTED} == 1",
+            TICKET,
+            "{{ $labels.reason }} rose in release {{ $labels.release }}",
+            "Turns behind {{ $labels.chain }} tool calls fail with {{ $labels.reason }} more often "
+            "than in {{ $labels.baseline_release }}; the total may stand still all the same.",
+            hold="5m",
+            keep="5m",
+        ),
+        Alert(
+            "AgentCascadeRising",
+            _evidence("cascade", "total"),
+            TICKET,
+            "Failures spread further in release {{ $labels.release }}",
+            "A larger share of failures is inherited from earlier turns than in "
+            "{{ $labels.baseline_release }}. Evidence: 10^{{ $value | humanize }} to 1.",
+            hold="5m",
+            keep="5m",
+        ),
+        Alert(
+            "AgentSilentDrift",
+            f"max by (job, release) (\n{_indented(_evidence('drift', 'drift'))}\n)",
+            TICKET,
+            "Release {{ $labels.release }} got worse without a change of release",
+            "Root failures rose against the release's own beginnings. "
+            "Evidence: 10^{{ $value | humanize }}.",
+        ),
+    )
+
+
+def _budget_burn(objective: float) -> Alert:
+    factor = burn_factor(objective)
+    return Alert(
+        "AgentCorrectnessBudgetBurn",
+        f"release:agent_monitor_failure_budget_burn:ratio_rate1h > {factor:g}\n"
+        f"and on (job, release) {rec.SCORED} > {LEAST_TURNS}",
+        PAGE,
+        "Release {{ $labels.release }} burns its error budget "
+        "{{ $value | humanize }} times too fast",
+        f"More than {factor:g} times the failures that an objective of {objective:.6g} allows, "
+        "over the last hour.",
+        hold="5m",
+        keep="5m",
+    )
+
+
+def _disagreement() -> Alert:
+    return Alert(
+        "AgentJudgeDisagreesWithHumans",
+        f"{rec.PHI} < {LEAST_PHI}\n"
+        f"and on (job, sub_metric) (sum by (job, sub_metric) ({rec.PAIRS}) >= {LEAST_PAIRS})",
+        TICKET,
+        "Verdicts on {{ $labels.sub_metric }} disagree with people",
+        "Their correlation over a week is {{ $value | humanize }}; "
+        f"below {LEAST_PHI} the verdicts say little about what people think.",
+        hold="1h",
+        keep="15m",
+    )
+
+
+def _judge() -> tuple[Alert, ...]:
+    return (
+        Alert(
+            "AgentJudgeFailing",
+            f"{rec.JUDGE_ERRORS} > 0.2\nor\nmax by (job) (agent_monitor_judge_circuit_open) > 0",
+            TICKET,
+            "The judge fails",
+            "More than 20 % of the calls to the judge fail, or it is not asked any more because "
+            "they did. Turns that only it could decide stay unscored.",
+            hold="10m",
+            keep="5m",
+        ),
+        Alert(
+            "AgentJudgeBudgetExhausted",
+            "min by (job) (agent_monitor_judge_budget_remaining_usd) <= 0\n"
+            "or\n"
+            "sum by (job) (increase(agent_monitor_judge_skipped_conversations_total"
+            '{why=~"(hour|day)_(calls|tokens|usd)"}[15m])) > 0',
+            TICKET,
+            "The judge's budget is spent",
+            "Conversations that were drawn for the judge are passed over; the corrected estimate "
+            "gets no new turns.",
+            hold="10m",
+            keep="5m",
+        ),
+        Alert(
+            "AgentEvaluatorIdle",
+            "sum by (job) (increase(agent_monitor_turns_total[1h])) > 50\n"
+            "unless on (job)\n"
+            'sum by (job) (increase(agent_monitor_turns_total{verdict!="unscored"}[1h])) > 0\n'
+            "or\n"
+            "sum by (job) (increase(agent_monitor_estimated_turns_total[1h])) > 200\n"
+            "unless on (job)\n"
+            "sum by (job) (increase(agent_monitor_judged_turns_total[1h])) > 0",
+            TICKET,
+            "Turns arrive and none is judged",
+            "{{ $value | humanize }} turns came within an hour. Either nothing scores them, "
+            "or a judge is configured that sees none of them.",
+            hold="15m",
+            keep="5m",
+        ),
+    )
+
+
+def _health(job: str) -> tuple[Alert, ...]:
+    return (
+        Alert(
+            "AgentMonitorDown",
+            f'absent(up{{job="{job}"}} == 1)',
+            PAGE,
+            "No agent monitor can be scraped",
+            f"No target of the job {job} answers: nothing is watched, and no other alert can tell.",
+            # With a scrape and an evaluation it comes to two minutes at most.
+            hold="90s",
+        ),
+        Alert(
+            "AgentMonitorScoringLag",
+            f"{rec.LAG} > 5",
+            TICKET,
+            "Verdicts come late",
+            "One in a hundred takes {{ $value | humanizeDuration }} or more from the close of its "
+            "turn to the ledger.",
+            hold="10m",
+            keep="5m",
+        ),
+        Alert(
+            "AgentTurnsDropped",
+            f"{rec.LOST} > 0.001",
+            TICKET,
+            "Spans that were accepted are lost to scoring",
+            f"{_SHARE} of them were dropped at a limit, or set aside as unreadable.",
+            hold="10m",
+            keep="5m",
+        ),
+        Alert(
+            "AgentReleaseLabelOverflow",
+            'max by (job) (increase(agent_monitor_label_overflow_total{label="release"}[15m])) > 0',
+            TICKET,
+            "More releases than series",
+            "A release found no place of its own and counts as `other`, where it is not compared "
+            "with anything.",
+            keep="5m",
+        ),
+    )
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())
