@@ -119,7 +119,9 @@ def test_agreement_without_variation_is_not_known():
 @pytest.mark.parametrize(
     ("told", "fault"),
     [
-        ({"label": 2}, "label is not 0 to 1"),
+        ({"label": 2}, "label is neither 0 nor 1"),
+        ({"label": 10**400}, "label"),
+        ({"label": None, "score": 1.01}, "score is not 0 to 1"),
         ({"label": None}, "needs `label`"),
         ({"score": 0.5}, "one of them"),
         ({"sub_metric": "charm"}, "sub_metric"),

@@ -28,8 +28,10 @@ def db() -> Iterator[Database]:
     opened.close()
 
 
-def book_over(db: Database, keep_s: float = DAY, waiting: int = 100) -> LabelBook:
-    return LabelBook(db, keep_s, waiting)
+def book_over(
+    db: Database, keep_s: float = DAY, waiting: int = 100, conversations: int = 100
+) -> LabelBook:
+    return LabelBook(db, keep_s, waiting, conversations)
 
 
 def counted(db: Database, family: str = "label_pairs") -> dict[str, int]:
@@ -107,6 +109,27 @@ def test_waiting_labels_have_a_limit_that_is_counted(db: Database):
 
     assert db.rows("SELECT count(*) FROM human_labels") == [(2,)]
     assert counted(db, "counts") == {"labels_dropped": 3}
+
+
+def test_conversations_that_can_be_labelled_have_a_limit(db: Database):
+    book = book_over(db, conversations=2)
+    for number in range(4):
+        name = f"c{number}"
+        book.keep([report(name, passed(name, trace_id=f"t{number}"))], NOW + number * 61)
+
+    assert db.rows("SELECT count(*) FROM judged") == [(2,)]
+    assert db.rows("SELECT trace_id FROM judged_traces ORDER BY trace_id") == [("t2",), ("t3",)]
+
+
+def test_a_damaged_row_costs_itself_only(db: Database):
+    book = book_over(db)
+    book.offer([label()], NOW)
+    db.execute("UPDATE human_labels SET label = x'c1'")
+    book.keep([shop()], NOW)
+    db.execute("UPDATE judged SET turns = x'c1'")
+
+    assert book.offer([label("l2")], NOW) == 0
+    assert book.keep([shop()], NOW) == 1
 
 
 def reader_of(book: LabelBook, *files: Path, annotations: Any = None) -> LabelReader:

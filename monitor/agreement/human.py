@@ -58,14 +58,15 @@ def parse_human_label(line: bytes, where: str) -> HumanLabel:
 
 
 def _value(told: _Line, where: str) -> float:
-    given = told.score if told.label is None else told.label
-    if given is None or (told.label is not None and told.score is not None):
+    if (told.label is None) == (told.score is None):
         raise InvalidInput(f"{where}: needs `label` (0 or 1) or `score` (0 to 1), one of them")
-    value = float(given)
-    if not math.isfinite(value) or not 0 <= value <= 1:
-        raise InvalidInput(f"{where}: {'label' if told.score is None else 'score'} is not 0 to 1")
-    if told.label is not None and value not in (0.0, 1.0):
-        raise InvalidInput(f"{where}: label is 0 or 1; a score between belongs under `score`")
+    if told.label is not None:
+        if told.label not in (0, 1):
+            raise InvalidInput(f"{where}: label is neither 0 nor 1")
+        return float(told.label)
+    value = told.score
+    if value is None or not math.isfinite(value) or not 0 <= value <= 1:
+        raise InvalidInput(f"{where}: score is not 0 to 1")
     return value
 
 

@@ -25,3 +25,5 @@ class LabelSettings(Section):
     """How long a closed conversation can still be labelled."""
     waiting: Count = 10_000
     """Labels kept whose conversation has not been seen; the oldest go first."""
+    conversations: Count = 200_000
+    """Closed conversations that can be labelled; the oldest go first."""

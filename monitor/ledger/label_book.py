@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -13,7 +13,10 @@ from monitor.ledger.counters import Counters
 from monitor.ledger.database import Database, Participant
 from monitor.verdict import HumanLabel, Report
 
+T = TypeVar("T")
+
 PRUNE_ROWS: Final = 5_000
+PRUNE_INTERVAL_S: Final = 60.0
 FAMILY: Final = "label_pairs"
 
 _PASS_FAIL: Final = {True: "pass", False: "fail"}
@@ -35,6 +38,12 @@ _WAITING: Final = (
     "SELECT label FROM human_labels WHERE label IS NOT NULL AND (key = ? OR trace_id IN"
     " (SELECT trace_id FROM judged_traces WHERE key = ?))"
 )
+_OLD: Final = "SELECT key FROM judged WHERE stamped_s < ? ORDER BY stamped_s LIMIT ?"
+_OLDEST: Final = "SELECT key FROM judged ORDER BY stamped_s, key LIMIT ?"
+_OLD_LABELS: Final = (
+    "DELETE FROM human_labels WHERE label_id IN"
+    " (SELECT label_id FROM human_labels WHERE stamped_s < ? ORDER BY stamped_s LIMIT ?)"
+)
 _OVER: Final = (
     "DELETE FROM human_labels WHERE label_id IN (SELECT label_id FROM human_labels"
     " WHERE label IS NOT NULL ORDER BY stamped_s, label_id LIMIT ?)"
@@ -51,11 +60,17 @@ class LabelBook(Participant):
 
     name = "labels"
 
-    def __init__(self, db: Database, keep_s: float, waiting: int) -> None:
-        """Both sides are kept for `keep_s`; at most `waiting` labels without a verdict."""
+    def __init__(self, db: Database, keep_s: float, waiting: int, conversations: int) -> None:
+        """Both sides are kept for `keep_s`, and no more than so many of them.
+
+        `waiting` bounds the labels without a verdict, `conversations` those that can be labelled;
+        the oldest go first.
+        """
         self._db = db
         self._keep_s = keep_s
         self._waiting = waiting
+        self._conversations = conversations
+        self._pruned_s: float | None = None
         self._counters = Counters(db)
         db.join(self)
 
@@ -71,7 +86,8 @@ class LabelBook(Participant):
                 traces = {turn.trace_id for turn in against.turns if turn.trace_id}
                 self._db.executemany(_KEEP_TRACE, [(trace, key) for trace in sorted(traces)])
                 for (body,) in self._db.rows(_WAITING, (key, key)):
-                    counted += self._count(_LABEL.decode(body), against, now)
+                    label = _decoded(_LABEL, body)
+                    counted += label is not None and self._count(label, against, now)
             self._prune(now)
         return counted
 
@@ -87,6 +103,9 @@ class LabelBook(Participant):
                     self._wait(label, now)
                 else:
                     counted += 1
+            over = self._over("human_labels WHERE label IS NOT NULL", self._waiting)
+            if over:
+                self._db.execute(_OVER, (over,))
             self._prune(now)
         return counted
 
@@ -121,7 +140,7 @@ class LabelBook(Participant):
             rows = self._db.rows(_BY_KEY, (_key(label.conversation_id),))
         else:
             rows = self._db.rows(_BY_TRACE, (label.trace_id,))
-        return _JUDGED.decode(rows[0][0]) if rows else None
+        return _decoded(_JUDGED, rows[0][0]) if rows else None
 
     def _wait(self, label: HumanLabel, now: float) -> None:
         named = label.conversation_id
@@ -130,20 +149,27 @@ class LabelBook(Participant):
         self._db.execute(_WAIT, (label.label_id, now, key, trace_id, _ENCODE(label)))
 
     def _prune(self, now: float) -> None:
+        every_s = min(PRUNE_INTERVAL_S, self._keep_s)
+        if self._pruned_s is not None and 0 <= now - self._pruned_s < every_s:
+            return
+        self._pruned_s = now
         horizon = now - self._keep_s
-        old = "SELECT key FROM judged WHERE stamped_s < ? ORDER BY stamped_s LIMIT ?"
-        limits = (horizon, PRUNE_ROWS)
-        self._db.execute(f"DELETE FROM judged_traces WHERE key IN ({old})", limits)  # noqa: S608  ours
-        self._db.execute(f"DELETE FROM judged WHERE key IN ({old})", limits)  # noqa: S608  ours
-        self._db.execute(
-            "DELETE FROM human_labels WHERE label_id IN (SELECT label_id FROM human_labels"
-            " WHERE stamped_s < ? ORDER BY stamped_s LIMIT ?)",
-            limits,
-        )
-        waiting = self._db.rows("SELECT count(*) FROM human_labels WHERE label IS NOT NULL")[0][0]
-        if waiting > self._waiting:
-            self._db.execute(_OVER, (waiting - self._waiting,))
-            self._counters.add("counts", ("labels_dropped",), waiting - self._waiting)
+        self._forget(_OLD, (horizon, PRUNE_ROWS))
+        self._db.execute(_OLD_LABELS, (horizon, PRUNE_ROWS))
+        over = self._over("judged", self._conversations)
+        if over:
+            self._forget(_OLDEST, (over,))
+
+    def _forget(self, keys: str, values: tuple[float, ...]) -> None:
+        for table in ("judged_traces", "judged"):
+            self._db.execute(f"DELETE FROM {table} WHERE key IN ({keys})", values)  # noqa: S608  ours
+
+    def _over(self, rows: str, most: int) -> int:
+        """How many rows are beyond a limit; they are counted as dropped."""
+        kept = int(self._db.rows(f"SELECT count(*) FROM {rows}")[0][0])  # noqa: S608  ours
+        if kept > most:
+            self._counters.add("counts", ("labels_dropped",), kept - most)
+        return max(0, kept - most)
 
 
 def _labels_of(made: Pair) -> tuple[str, str, str]:
@@ -153,3 +179,11 @@ def _labels_of(made: Pair) -> tuple[str, str, str]:
 def _key(conversation_id: str) -> bytes:
     text = conversation_id.encode("utf-8", "surrogatepass")
     return blake2b(text, digest_size=16, person=b"judged").digest()
+
+
+def _decoded(decoder: msgspec.msgpack.Decoder[T], stored: bytes) -> T | None:
+    """None for a damaged row: it costs itself, and no sink must stand still for it."""
+    try:
+        return decoder.decode(stored)
+    except msgspec.MsgspecError:
+        return None

@@ -33,7 +33,7 @@ def label_desk(
     chosen = settings.labels
     if not chosen.files and not chosen.langfuse:
         return None
-    book = LabelBook(database, chosen.keep_s, chosen.waiting)
+    book = LabelBook(database, chosen.keep_s, chosen.waiting, chosen.conversations)
     reader = LabelReader(
         book,
         chosen.files,
