@@ -65,6 +65,7 @@ class Attribution:
         self._contracts = contracts
         self._sources: list[Source] = []
         self._roots: dict[int, int] = {}
+        self._positions: dict[str, int] = {}
         self._good: list[ActionTurn | ResponseTurn] = []
         self._values: set[str] = set()
         self._words: set[str] = set()
@@ -101,6 +102,10 @@ class Attribution:
             self._chain += 1
         else:
             blame = self._action(position, turn, expected, judged, place, cause)
+        if not blame.findings and judged.upstream is not None:
+            blame = self._passed_on(judged.upstream)
+        if turn is not None:
+            self._positions[turn.turn_id] = position
         if blame.findings:
             self._roots[position] = position if blame.origin is None else blame.origin
         if not blame.findings and turn is not None:
@@ -108,6 +113,13 @@ class Attribution:
             if isinstance(turn, ActionTurn) and turn.error_type is None and self._sources:
                 self._sources = [s for s in self._sources if not mends(turn, s, exchange)]
         return blame
+
+    def _passed_on(self, upstream: str) -> Blame:
+        """The blame of a faithful turn, where a judge says what it was faithful to."""
+        origin = self._roots.get(self._positions.get(upstream, -1))
+        if origin is None:
+            return Blame(())
+        return Blame((Finding("prior_action_failed", "judge"),), origin)
 
     def _action(
         self,

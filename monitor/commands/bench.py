@@ -18,7 +18,7 @@ from monitor.commands.options import (
     command,
 )
 from monitor.config import Settings
-from monitor.roles import bench, bench_conventions
+from monitor.roles import bench, bench_conventions, bench_estimates
 from monitor.roles.detector_bench import acceptance
 from monitor.roles.detector_bench.cost import cost
 from monitor.roles.detector_bench.table import table
@@ -35,7 +35,7 @@ def add(commands: Commands) -> None:
         choices=PARTS,
         default="ingest",
         help="ingest: a span from the wire to the ledger (the default); scoring: turns a second; "
-        "detectors: false alarms and delays, simulated",
+        "detectors: false alarms and delays, simulated; estimates: what judging a sample is worth",
     )
     parser.add_argument("--json", action="store_true", help="one line of JSON")
     parser.add_argument("--quick", action="store_true", help="fewer spans, no memory figure")
@@ -49,7 +49,9 @@ def add(commands: Commands) -> None:
         metavar="FOLDER",
         help="scoring: other libraries beside it; their scripts are in tests/peers",
     )
-    parser.add_argument("--seed", type=int, default=1, help="detectors: of the simulation")
+    parser.add_argument(
+        "--seed", type=int, default=1, help="detectors, estimates: of the simulation"
+    )
     parser.add_argument("--memory-only", action="store_true", help=argparse.SUPPRESS)
     parser.set_defaults(run=_run)
 
@@ -117,9 +119,17 @@ def _detectors(arguments: argparse.Namespace) -> dict[str, Any]:
     return figures
 
 
+def _estimates(arguments: argparse.Namespace) -> dict[str, Any]:
+    runs, watched = (200, 40) if arguments.quick else (1_500, 300)
+    figures = bench_estimates.figures(runs, watched, arguments.seed)
+    print(*bench_estimates.table(figures), sep="\n", file=sys.stderr)
+    return figures
+
+
 PARTS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
     "ingest": _ingest,
     "scoring": _scoring,
     "detectors": _detectors,
+    "estimates": _estimates,
 }
 """What can be measured, each alone."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import sqrt
 from statistics import NormalDist
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +43,34 @@ class Found(NamedTuple):
     false_alarms: float
     """Share of runs without a drop that cried out, looked at after every conversation."""
     runs: int
+
+
+def figures(runs: int, watched: int, seed: int) -> dict[str, Any]:
+    """Both simulations at every accuracy of the cheap score."""
+    return {
+        "sample": [saved(accuracy, runs, seed)._asdict() for accuracy in ACCURACIES],
+        "drop_of_five_points": {
+            str(accuracy): found(accuracy, watched, seed, 10_000)._asdict()
+            for accuracy in ACCURACIES[1:]
+        },
+    }
+
+
+def table(found_figures: dict[str, Any]) -> list[str]:
+    """The figures as lines of text."""
+    lines = ["cheap score  coverage  calls saved  half-width"]
+    lines += [
+        f"{one['balanced_accuracy']:11.2f}  {one['coverage']:8.3f}  {one['calls_saved']:11.3f}"
+        f"  {one['half_width']:10.4f}"
+        for one in found_figures["sample"]
+    ]
+    lines.append("drop of five points: found, mean judged turns, mean turns, false alarms")
+    lines += [
+        f"{accuracy:>11}  {one['found']:.3f}  {one['mean_judged']:.0f}  {one['mean_turns']:.0f}"
+        f"  {one['false_alarms']:.3f}"
+        for accuracy, one in found_figures["drop_of_five_points"].items()
+    ]
+    return lines
 
 
 def saved(accuracy: float, runs: int, seed: int) -> Saved:

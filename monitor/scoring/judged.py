@@ -24,6 +24,8 @@ class Judged(NamedTuple):
     hinging: tuple[Finding, ...] = ()
     """Further faults that are not the turn's own: only a call that went wrong before it could
     have prevented them."""
+    upstream: str | None = None
+    """Id of an earlier turn that a judge blames for what this one passes on."""
     surplus: tuple[str, ...] = ()
     """Claims of a reply that the expected reply does not hold. Whether they are faults depends
     on where they came from, which attribution knows."""
