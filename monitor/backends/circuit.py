@@ -44,6 +44,11 @@ class Circuit:
         self._rests_until: float | None = None
 
     @property
+    def unanswered(self) -> int:
+        """Questions without an answer, put or not."""
+        return self.failures + self.refused
+
+    @property
     def is_open(self) -> bool:
         """Whether questions are kept from the encoder now."""
         return self._rests_until is not None and self._clock() < self._rests_until

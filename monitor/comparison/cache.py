@@ -79,7 +79,8 @@ class CachedEncoder:
             found.update(self._fetched(missing))
         if not keys:
             return np.zeros((0, self.dimensions), dtype=np.float32)
-        return _unit(np.array([np.frombuffer(found[key], dtype=np.int8) for key in keys]))
+        packed = b"".join([found[key] for key in keys])
+        return _unit(np.frombuffer(packed, dtype=np.int8).reshape(len(keys), -1))
 
     def unknown(self, texts: Sequence[str]) -> list[str]:
         """Those of the texts that the encoder would be asked for."""
@@ -121,5 +122,6 @@ class CachedEncoder:
 
 def _unit(vectors: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
     rows = vectors.astype(np.float32)
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.maximum(lengths, 1e-12), dtype=np.float32)
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    rows /= np.maximum(lengths, np.float32(1e-12))[:, None]
+    return rows

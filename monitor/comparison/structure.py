@@ -65,6 +65,8 @@ class Leaves:
         below = _item(hint)
         if len(expected) != len(actual):
             return different("length")
+        if _same_texts(expected, actual) and _order_free(expected, hint):
+            return same("set")
         in_order = worst(
             [self._compare(e, a, below) for e, a in zip(expected, actual, strict=True)]
         )
@@ -147,6 +149,13 @@ def _decoded(value: JsonValue) -> JsonValue:
         return msgspec.json.decode(value)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return value
+
+
+def _same_texts(expected: list[JsonValue], actual: list[JsonValue]) -> bool:
+    """Whether both hold the same texts, as often, in any order."""
+    if not all(isinstance(value, str) for value in (*expected, *actual)):
+        return False
+    return sorted(map(str, expected)) == sorted(map(str, actual))
 
 
 def _order_free(values: list[JsonValue], hint: Hint) -> bool:

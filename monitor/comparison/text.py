@@ -23,41 +23,25 @@ _GLUED: Final = re.compile(r"[\W_]+")
 
 
 class Text:
-    """One text, taken apart once; parts that nobody asks for are never made."""
+    """One text, taken apart once; parts that are seldom asked for are made when they are."""
 
-    __slots__ = ("__dict__", "raw", "said")
+    __slots__ = ("__dict__", "bag", "claims", "glued", "raw", "run", "said", "words")
 
     def __init__(self, raw: str) -> None:
         """`raw` is as it came; what lies beyond the limits is not looked at."""
         self.raw = raw[:TEXT_LIMIT]
         self.said = plain(folded(self.raw))
         """Folded, without accents."""
-
-    @cached_property
-    def words(self) -> list[str]:
+        self.words = words_of(self.said)[:WORDS_LIMIT]
         """All words in order."""
-        return words_of(self.said)[:WORDS_LIMIT]
-
-    @cached_property
-    def claims(self) -> list[str]:
-        """The words without fillers and marks; all of them when nothing else is left."""
         kept = [word for word in self.words if word not in FILLER and word[0].isalnum()]
-        return kept or self.words
-
-    @cached_property
-    def bag(self) -> frozenset[str]:
-        """The claim words."""
-        return frozenset(self.claims)
-
-    @cached_property
-    def run(self) -> str:
+        self.claims = kept or self.words
+        """The words without fillers and marks; all of them when nothing else is left."""
+        self.bag = frozenset(self.claims)
+        self.run = f" {' '.join(self.claims)} "
         """The claim words between blanks, to find a run of words in."""
-        return f" {' '.join(self.claims)} "
-
-    @cached_property
-    def glued(self) -> str:
+        self.glued = _GLUED.sub("", self.said)
         """Letters and digits alone."""
-        return _GLUED.sub("", self.said)
 
     @cached_property
     def is_foreign(self) -> bool:

@@ -30,7 +30,6 @@ _WORD: Final = re.compile(
     r"|[$€£¥₹]?[+-]?\d[\d.,:/]{0,40}\d%?|[$€£¥₹]?\d%?"
     r"|[^\W\d_]{1,40}'[^\W\d_]{1,40}|[^\W_]+|&|\*\*|[+*/^=<>%-]"
 )
-_SPACE: Final = re.compile(r"\s+")
 _GROUPS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _ZEROS: Final = re.compile(r"(?<=\d)\.0+(?=%?$)|(?<=\.\d)0+(?=%?$)")
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -38,8 +37,9 @@ _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 def folded(text: str) -> str:
     """Compatibility form, case folded, quotes and dashes plain, blanks single."""
-    text = unicodedata.normalize("NFKC", text).translate(_QUOTES)
-    return _SPACE.sub(" ", text).strip().casefold()
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).translate(_QUOTES)
+    return " ".join(text.split()).casefold()
 
 
 def words_of(text: str) -> list[str]:

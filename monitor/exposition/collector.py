@@ -176,7 +176,13 @@ def _health_families(totals: Totals, live: Live) -> Iterator[Family]:
         dropped[(label_value(sink),)] = lost
     yield counter(cat.SINK_DROPPED, dropped)
     if live.cache_hits is not None and live.cache_misses is not None:
-        yield counter(cat.CACHE, {("hit",): live.cache_hits, ("miss",): live.cache_misses})
+        looked_up: dict[tuple[str, ...], float] = {
+            ("hit",): live.cache_hits,
+            ("miss",): live.cache_misses,
+        }
+        if live.unanswered is not None:
+            looked_up[("unanswered",)] = live.unanswered
+        yield counter(cat.CACHE, looked_up)
     yield _lags(live)
     build = family_of(cat.BUILD_INFO)
     add(build, cat.BUILD_INFO, (label_value(live.version),), 1, "_info")

@@ -48,6 +48,8 @@ class Live(msgspec.Struct, frozen=True):
     cache_hits: int | None = None
     """Of the embedding cache; None where no encoder is used, and then nothing is shown."""
     cache_misses: int | None = None
+    unanswered: int | None = None
+    """Questions that the encoder behind the cache failed to answer, or was spared."""
     lags: dict[str, Lag] = {}
     """Time from a turn's close to its commit, by stage: `rules`, `judge`."""
     counts: dict[str, int] = {}

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Final, Literal, NamedTuple
 
+from monitor.comparison.residual import UNAVAILABLE
 from monitor.ports import Comparator, Hint
 from monitor.scoring.claims import (
     Claim,
@@ -21,7 +22,7 @@ from monitor.scoring.judged import Judged
 from monitor.scoring.literals import Literals, Replaced, requoted
 from monitor.scoring.thresholds import Thresholds
 from monitor.scoring.words import is_negation, is_typed, normalised, tokens
-from monitor.verdict import ExpectedResponse, Finding, SubMetric
+from monitor.verdict import ExpectedResponse, Finding, Similarity, SubMetric
 
 PAIR_LIMIT: Final = 60
 """Unmatched claims of one side that are paired; the rest stays unpaired."""
@@ -59,9 +60,9 @@ class ReplyJudge(NamedTuple):
             return Judged("gold", scores={"completeness": 1.0, "truthfulness": 1.0})
         return _Comparison(self, expected, actual, literals).judged()
 
-    def similarity(self, expected: str, actual: str) -> float | None:
-        """How far two pieces of text mean the same; None when it cannot be said."""
-        return self.comparator.compare(expected, actual, Hint(kind="text")).score
+    def similarity(self, expected: str, actual: str) -> Similarity:
+        """How far two pieces of text mean the same."""
+        return self.comparator.compare(expected, actual, Hint(kind="text"))
 
     @property
     def bar(self) -> float:
@@ -185,7 +186,7 @@ class _Comparison:
         return self._by_meaning(left.text, right.text)
 
     def _by_meaning(self, expected: str, actual: str) -> tuple[_Outcome, float | None]:
-        score = self.judge.similarity(expected, actual)
+        score = self.judge.similarity(expected, actual).score
         if score is None:
             return "open", None
         return ("same" if score >= self.judge.bar else "changed"), score
@@ -201,7 +202,12 @@ class _Comparison:
             return False
         candidates = [i for i in range(len(self.actual)) if i not in taken][:CANDIDATE_LIMIT]
         for index in candidates:
-            score = self.judge.similarity(claim.text, self.actual[index].text)
+            found = self.judge.similarity(claim.text, self.actual[index].text)
+            if found.why == UNAVAILABLE.why:
+                # Whether it is said would have been known, had the encoder answered.
+                self.open = True
+                return True
+            score = found.score
             if score is not None and score >= self.judge.bar:
                 taken.add(index)
                 self.scores.append(score)

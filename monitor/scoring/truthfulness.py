@@ -8,7 +8,7 @@ from typing import NamedTuple
 from monitor.model import JsonValue
 from monitor.ports import Comparator, Hint
 from monitor.scoring.completeness import properties_of
-from monitor.scoring.thresholds import Thresholds
+from monitor.scoring.thresholds import ANY, FieldPolicy, Thresholds
 from monitor.scoring.values import plain, same
 from monitor.verdict import Finding
 
@@ -81,11 +81,21 @@ class ValueJudge(NamedTuple):
             found.scores.append(score)
             if finding is not None:
                 found.findings.append(finding)
-        if found.findings and isinstance(expected, list) and _pairwise(expected, actual):
+        # What was declared for one field of the items does not reach the list as a whole.
+        bound = any(self._policy(finding.field) is not ANY for finding in found.findings)
+        if (
+            found.findings
+            and not bound
+            and isinstance(expected, list)
+            and _pairwise(expected, actual)
+        ):
             score, finding = self._leaf(key, expected, actual, schema)
             if score is not None and finding is None:
                 return _Argument([], [score], False)
         return found
+
+    def _policy(self, path: str | None) -> FieldPolicy:
+        return self.thresholds.policy(self.tool, path or "")
 
     def _leaf(
         self,
@@ -96,7 +106,7 @@ class ValueJudge(NamedTuple):
     ) -> tuple[float | None, Finding | None]:
         if same(expected, actual):
             return 1.0, None
-        policy = self.thresholds.policy(self.tool, path)
+        policy = self._policy(path)
         kind = self.kinds.get(path) or self.kinds.get(path.partition(".")[0]) or policy.kind
         hint = Hint(path, kind, schema, tolerance=policy.tolerance)
         score = self.comparator.compare(expected, actual, hint).score

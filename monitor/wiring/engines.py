@@ -6,10 +6,9 @@ import importlib.metadata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from monitor.chosen import (
-    evaluation,
-)
+from monitor.chosen import Evaluation, evaluation
 from monitor.config import Settings
 from monitor.exposition.collector import Collector
 from monitor.exposition.live import LagGauge, Live
@@ -77,13 +76,12 @@ def engine(
     reader = stores.database.reader()
 
     def live() -> Live:
-        pipeline, encoder = running.pipeline, chosen.encoder
+        pipeline = running.pipeline
         return Live(
             open_conversations=pipeline.open_conversations,
             open_turns=pipeline.open_turns,
             open_spans=pipeline.open_spans,
-            cache_hits=None if encoder is None else encoder.hits,
-            cache_misses=None if encoder is None else encoder.misses,
+            **_looked_up(chosen),
             lags={"rules": lag.read()} if lag else {},
             counts=dict(counts()),
             source_faults=source_faults(),
@@ -105,6 +103,14 @@ def engine(
         desk.reader if desk else None,
         judge,
     )
+
+
+def _looked_up(chosen: Evaluation) -> dict[str, Any]:
+    """What the embedding cache was asked, and what its encoder left unanswered."""
+    if chosen.encoder is None or chosen.circuit is None:
+        return {}
+    hits, misses = chosen.encoder.hits, chosen.encoder.misses
+    return {"cache_hits": hits, "cache_misses": misses, "unanswered": chosen.circuit.unanswered}
 
 
 def _building(settings: Settings, evaluate: Evaluate) -> Callable[[StateStore], Pipeline]:
