@@ -101,7 +101,7 @@ class Evaluator:
         A `reference` that came with the conversation is taken before those of the sources.
         `judgements`, by turn id, decide what neither gold nor a contract does.
         """
-        reference = reference or self._reference(conversation)
+        reference = reference or self.reference(conversation)
         contracts = self._contracts.with_definitions(conversation.tools)
         run = _Run(conversation, reference, contracts, self._comparator, self._thresholds)
         if self._evidence:
@@ -113,7 +113,8 @@ class Evaluator:
             verdicts = suspected(conversation, verdicts)
         return self._report(conversation, reference, verdicts, closed, revision, dialog_id)
 
-    def _reference(self, conversation: Conversation) -> Reference | None:
+    def reference(self, conversation: Conversation) -> Reference | None:
+        """What the conversation is held against; None where no source knows it."""
         for source in self._sources:
             reference = source.reference(conversation)
             if reference is not None:

@@ -145,6 +145,10 @@ class Finding(msgspec.Struct, frozen=True):
     actual: JsonValue = None
     score: float | None = None
     """Similarity behind the finding, in [0, 1]; None where no comparison took place."""
+    confidence: float | None = None
+    """How probable it is that the fault lies with whom it is laid, in [0, 1], where that rests on
+    what was said and in which order; None where a value, a declared dependency or the state that
+    a call left tells it."""
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -293,8 +297,8 @@ class JudgeCase(msgspec.Struct, frozen=True):
     """The conversation in the state codec."""
     release: str = "unknown"
     sample: Sample | None = None
-    references: tuple[str | None, ...] = ()
-    """What a correct turn says or does, by the turns to ask about; None where none is known."""
+    reference: str | None = None
+    """What a correct conversation says and does, as text; None where that is not known."""
 
 
 class Judgement(msgspec.Struct, frozen=True):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from monitor.judging.budget import Budget, Ceiling, Cost
 from monitor.judging.calibration import Calibration
 from monitor.judging.canaries import CANARIES
+from monitor.judging.expected import expected_text
 from monitor.judging.interview import concluded, interview
 from monitor.judging.plain import says_nothing
 from monitor.judging.prices import UNLISTED, Price, price_of
@@ -20,7 +21,15 @@ from monitor.judging.reply import Reply, read_reply
 from monitor.judging.sampling import Rules, Sampler, lot
 from monitor.judging.sight import CUT, ITEM_TEXT_LIMIT, sight
 from monitor.model import ActionTurn, Conversation, ResponseTurn, ToolCall
-from monitor.verdict import Composition, Judgement, Report, Verdict
+from monitor.verdict import (
+    Composition,
+    ExpectedAction,
+    ExpectedResponse,
+    Judgement,
+    Reference,
+    Report,
+    Verdict,
+)
 
 NONCE, OTHER_NONCE = "0123456789abcdef0123456789abcdef", "f" * 32
 TALK = Conversation(
@@ -317,3 +326,18 @@ def test_the_canaries_are_a_right_and_a_wrong_answer_to_the_same_question():
     assert good.conversation.queries == bad.conversation.queries
     for canary in CANARIES:
         assert len(interview(canary.conversation, 1, (NONCE, OTHER_NONCE)).questions) == 1
+
+
+def test_a_reference_is_told_as_data_beside_the_turn():
+    known = Reference(
+        "r",
+        "conversation_id",
+        (ExpectedAction("price", args={"count": 2}), ExpectedResponse("80 EUR")),
+        required_outputs=("80",),
+    )
+    told = prompt(sight(TALK, 1), NONCE, expected_text(known))
+    document = json.loads(told.user.partition("\n\nnonce: ")[0])
+    assert json.loads(document["reference"]) == {
+        "expected_turns": [{"call": "price", "arguments": {"count": 2}}, {"reply": "80 EUR"}],
+        "must_be_said": ["80"],
+    }

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from monitor.codec import decode_conversation, encode_conversation
+from monitor.judging.expected import expected_text
 from monitor.judging.sampling import Sampler, cell
 from monitor.ledger.judge_book import JudgeBook, Opinions, keyed
 from monitor.ledger.sampled import Sampled, Settled
@@ -15,7 +16,7 @@ from monitor.ledger.totals import Folded
 from monitor.model import ActionTurn, Conversation
 from monitor.releases.estimate import Sampled as Counted
 from monitor.releases.estimate import Sums, anytime, estimate, opening
-from monitor.verdict import JudgeCase, Report, Sample, SampledTurn
+from monitor.verdict import JudgeCase, Reference, Report, Sample, SampledTurn
 
 PENDING_LIMIT: Final = 10_000
 """Drawn conversations of one commit; more wait for the next."""
@@ -53,8 +54,10 @@ class JudgeDesk:
         sampler: Sampler,
         book: JudgeBook,
         sampled: Sampled,
+        reference: Callable[[Conversation], Reference | None] | None = None,
     ) -> None:
         """`evaluate` also takes `judgements` by turn id."""
+        self._reference = reference
         self._evaluate = evaluate
         self._sampler = sampler
         self._book = book
@@ -84,7 +87,8 @@ class JudgeDesk:
         turns = tuple(SampledTurn(turn.turn_id, cell(turn)) for turn in report.turns)
         sample = Sample(draw.probability, draw.policy, turns)
         if len(self._cases) < PENDING_LIMIT:
-            self._cases[conversation.conversation_id] = case_of(conversation, report, sample)
+            known = self._reference(conversation) if self._reference else None
+            self._cases[conversation.conversation_id] = case_of(conversation, report, sample, known)
         return msgspec.structs.replace(report, sample=sample)
 
     def with_opinions(
@@ -192,7 +196,9 @@ class JudgeDesk:
         self._changed.add(slot)
 
 
-def case_of(conversation: Conversation, report: Report, sample: Sample) -> JudgeCase:
+def case_of(
+    conversation: Conversation, report: Report, sample: Sample, known: Reference | None
+) -> JudgeCase:
     """The whole conversation, and those of its turns that were taken."""
     taken = {turn.turn_id for turn in conversation.turns}
     return JudgeCase(
@@ -202,6 +208,7 @@ def case_of(conversation: Conversation, report: Report, sample: Sample) -> Judge
         conversation=encode_conversation(conversation),
         release=report.release,
         sample=sample,
+        reference=None if known is None else expected_text(known),
     )
 
 

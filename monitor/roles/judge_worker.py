@@ -165,7 +165,7 @@ class JudgeWorker:
         if refused:
             return _skipped(case, refused)
         answers = [
-            await self._ask_about(conversation, position)
+            await self._ask_about(conversation, position, case.reference)
             for position in range(len(conversation.turns))
         ]
         if any(answer.result == "unavailable" for answer in answers):
@@ -187,8 +187,10 @@ class JudgeWorker:
         sample = msgspec.structs.replace(drawn, turns=turns, judge=self.version)
         return Opinions(sample, judgements)
 
-    async def _ask_about(self, conversation: Conversation, position: int) -> Answer:
-        asked = interview(conversation, position, (self._nonce(), self._nonce()))
+    async def _ask_about(
+        self, conversation: Conversation, position: int, reference: str | None
+    ) -> Answer:
+        asked = interview(conversation, position, (self._nonce(), self._nonce()), reference)
         for family in asked.families:
             self.counters[f"suspected:{family}"] += 1
         questions, texts = [], []

@@ -68,19 +68,20 @@ def engine(
     intents = intents_of(settings, chosen.encoder)
     watching = watching_of(settings, intents)
     evaluate = with_intents(chosen.evaluator.evaluate, intents)
-    judge = judge_parts(settings, database, evaluate) if durable else None
-    evaluate = judge.desk.evaluate if judge else evaluate
+    known = chosen.evaluator.reference
+    judge = judge_parts(settings, database, evaluate, known) if durable else None
     running = Engine(
-        stores, _building(settings, evaluate), receiving, watching, judge.desk if judge else None
+        stores,
+        _building(settings, judge.desk.evaluate if judge else evaluate),
+        receiving,
+        watching,
+        judge.desk if judge else None,
     )
     reader = stores.database.reader()
 
     def live() -> Live:
-        pipeline = running.pipeline
         return Live(
-            open_conversations=pipeline.open_conversations,
-            open_turns=pipeline.open_turns,
-            open_spans=pipeline.open_spans,
+            **_open(running.pipeline),
             **_looked_up(chosen),
             lags={"rules": lag.read()} if lag else {},
             counts=dict(counts()),
@@ -103,6 +104,15 @@ def engine(
         desk.reader if desk else None,
         judge,
     )
+
+
+def _open(pipeline: Pipeline) -> dict[str, int]:
+    """What has not closed yet."""
+    return {
+        "open_conversations": pipeline.open_conversations,
+        "open_turns": pipeline.open_turns,
+        "open_spans": pipeline.open_spans,
+    }
 
 
 def _looked_up(chosen: Evaluation) -> dict[str, Any]:

@@ -23,12 +23,13 @@ from monitor.judging.sampling import Rules, Sampler
 from monitor.ledger.database import Database
 from monitor.ledger.judge_book import JudgeBook
 from monitor.ledger.sampled import Sampled
+from monitor.model import Conversation
 from monitor.ports import JudgeModel
 from monitor.roles.engine import Engine
 from monitor.roles.judge_desk import JudgeDesk
 from monitor.roles.judge_worker import JudgeWorker
 from monitor.roles.label_reader import wall_clock
-from monitor.verdict import Report
+from monitor.verdict import Reference, Report
 
 KEYS = ("AGENT_MONITOR_JUDGE_KEY", "OPENAI_API_KEY")
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -89,7 +90,10 @@ class JudgeParts:
 
 
 def judge_parts(
-    settings: Settings, database: Database, evaluate: Callable[..., Report]
+    settings: Settings,
+    database: Database,
+    evaluate: Callable[..., Report],
+    reference: Callable[[Conversation], Reference | None],
 ) -> JudgeParts | None:
     """The desk and its book; None where no judge is configured."""
     given = settings.judge
@@ -97,7 +101,7 @@ def judge_parts(
         return None
     keep_s = settings.conversation.late_s + settings.ledger.retain_s
     book = JudgeBook(database, given.queue, given.answers, keep_s)
-    desk = JudgeDesk(evaluate, sampler_of(given), book, Sampled(database))
+    desk = JudgeDesk(evaluate, sampler_of(given), book, Sampled(database), reference)
     return JudgeParts(desk, book)
 
 
