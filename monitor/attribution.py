@@ -12,9 +12,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from monitor.model import ActionTurn, Conversation, JsonValue, ResponseTurn
 from monitor.references.contracts import ToolContracts
-from monitor.scoring.causes import Cause, asked_for
+from monitor.scoring.causes import PROBABLE, Cause, asked_for
 from monitor.scoring.departures import Evidence, explain_claim, is_supported, is_told, traced
 from monitor.scoring.judged import Judged
 from monitor.scoring.placement import Slot
@@ -136,7 +138,8 @@ class Attribution:
         )
         users = not judged.own and self._is_users(findings, cause, place)
         if findings and (users or behind is not None):
-            findings, inherited, origin = [], [*findings, *inherited], behind
+            probable = [replace(finding, confidence=PROBABLE) for finding in findings]
+            findings, inherited, origin = [], [*probable, *inherited], behind
         findings += judged.own
         if turn is not None and expected is not None and not judged.findings and not judged.why:
             changers = self._state(turn) if differs(turn, expected) else None
@@ -359,15 +362,8 @@ def _blame(
 
 
 def _as_inherited(finding: Finding, *, users: bool = False) -> Finding:
-    return Finding(
-        "prior_action_failed",
-        finding.basis,
-        field=finding.field,
-        detail="users_choice" if users else finding.detail,
-        expected=finding.expected,
-        actual=finding.actual,
-        score=finding.score,
-    )
+    detail = "users_choice" if users else finding.detail
+    return replace(finding, reason="prior_action_failed", detail=detail)
 
 
 def _state_finding(turn: ActionTurn, expected: ExpectedAction) -> Finding:

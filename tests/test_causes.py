@@ -46,11 +46,13 @@ class TestCallsNeverMade:
             (4, "prior_action_failed", "omitted", 2),
         ]
         assert report.first_failure_turn == 2
+        assert [turn.findings[0].confidence for turn in report.turns if turn.findings] == [0.8, 0.8]
 
     def test_a_refusal_of_something_else_explains_nothing(self):
         report = report_of(reply("I cannot give a discount."))
 
         assert told(report) == [(2, "action_mismatch", "omitted", None)]
+        assert report.turns[-1].findings[0].confidence is None
 
     def test_it_is_the_fault_of_the_call_that_handed_over_instead(self):
         report = report_of(call("transfer_to_human", {"summary": "moves"}, "done", exchange=0))

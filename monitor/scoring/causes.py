@@ -22,6 +22,8 @@ from monitor.verdict import ExpectedAction, ExpectedTurn, Finding
 
 COMMON: Final = 5
 """A word that more than one tool in so many has in its name tells little."""
+PROBABLE: Final = 0.8
+"""How often such a cause is the one: people named 4 of 5 in the labelled retail conversations."""
 STEM: Final = 5
 """Letters by which a word is known in all its forms."""
 WEIGHTY: Final = 6
@@ -194,6 +196,7 @@ class _Search:
             "evidence",
             expected=expected_name(call),
             actual=writing.call.name,
+            confidence=PROBABLE,
         )
         return Cause(at, finding)
 
@@ -224,7 +227,13 @@ class _Search:
                 if _REFUSAL.search(match[0]) and telling & set(_stems(match[0])):
                     said = match[0].strip()[:QUOTE]
                     name = expected_name(call)
-                    finding = Finding("incomplete_response", "gold", expected=name, actual=said)
+                    finding = Finding(
+                        "incomplete_response",
+                        "gold",
+                        expected=name,
+                        actual=said,
+                        confidence=PROBABLE,
+                    )
                     return Cause(position, finding)
         return None
 
@@ -240,6 +249,7 @@ class _Search:
                     detail="replaced",
                     expected=expected_name(call),
                     actual=turn.call.name,
+                    confidence=PROBABLE,
                 )
                 return Cause(position, finding)
         return None
