@@ -70,7 +70,7 @@ class RememberingEvaluator:
         judgements: Mapping[str, Judgement] | None = None,
     ) -> Report:
         """As `Evaluator.evaluate`. What judgements decided is not remembered."""
-        reference = reference or self._reference(conversation)
+        reference = reference or self.reference(conversation)
         if judgements:
             return self._evaluator.evaluate(
                 conversation,
@@ -95,7 +95,8 @@ class RememberingEvaluator:
             self._keep(key, _pattern(report, conversation, reference))
         return report
 
-    def _reference(self, conversation: Conversation) -> Reference | None:
+    def reference(self, conversation: Conversation) -> Reference | None:
+        """What the conversation is held against; None where no source knows it."""
         for source in self._sources:
             reference = source.reference(conversation)
             if reference is not None:
