@@ -41,11 +41,11 @@ def test_days_that_differ_for_certain_are_taken_at_the_upper_quartile() -> None:
 
 
 def test_a_doubtful_difference_is_taken_at_its_estimate() -> None:
-    # 15.6 where 5 degrees of freedom make 11.1 likely to be exceeded by 5 %, and 15.1 by 1 %.
-    doubtful = days(62, 38, 50, 62, 38, 50)
+    # 16.5 where 5 degrees of freedom exceed 15.1 by chance in 1 %, and 20.5 in .1 %.
+    doubtful = days(64, 36, 50, 64, 36, 50)
 
     found = day_variance(doubtful)
 
-    spread = 4 * 0.012**2 * 1000 / (0.05 * 0.95)
-    assert 11.07 < spread < 15.09
+    spread = 4 * 0.014**2 * 1000 / (0.05 * 0.95)
+    assert 15.09 < spread < 20.52
     assert found == pytest.approx((spread - 5) * 0.05 * 0.95 / 5000, rel=0.08)

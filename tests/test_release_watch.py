@@ -42,7 +42,7 @@ def test_the_first_release_is_compared_with_nothing() -> None:
 
 
 def test_a_new_release_is_compared_with_the_one_before_from_50_conversations_on() -> None:
-    watch = fed(Watch(), traffic(OLD, 2000, 20), traffic(NEW, 49, 4))
+    watch = fed(Watch(), traffic(OLD, 2000, 20), traffic(NEW, 49, 1))
     before = standing(watch)
     fed(watch, traffic(NEW, 1, 1))
     after = standing(watch)
@@ -63,8 +63,15 @@ def test_without_a_long_baseline_there_is_not_enough_data() -> None:
 def test_without_root_failures_the_turns_needed_follow_from_the_baseline() -> None:
     watch = fed(Watch(), traffic(OLD, 2000, 20), traffic(NEW, 60, 10**9, at_risk=5))
 
-    # The one root of the first conversation is there; four more at .01 a turn take 400 turns.
-    assert standing(watch).turns_needed == 400
+    # 60 conversations of five turns are as good as 3 roots; 22 more at .01 a turn take 2,200.
+    assert standing(watch).turns_needed == 2200
+
+
+def test_a_release_without_a_root_failure_is_weighed_in_the_end() -> None:
+    watch = fed(Watch(), traffic(OLD, 2000, 20), (closed(NEW) for _ in range(500)))
+
+    assert standing(watch).turns_needed == 0
+    assert standing(watch).evidence["total"] == 0
 
 
 def test_a_release_that_fails_five_times_as_often_pages() -> None:
@@ -106,8 +113,8 @@ def test_harder_requests_are_no_regression() -> None:
 
 
 def test_requests_that_the_baseline_does_not_know_are_left_out() -> None:
-    watch = fed(Watch(), traffic(OLD, 2000, 20), traffic(NEW, 100, 20))
-    fed(watch, traffic(NEW, 300, 1, intent=7))
+    watch = fed(Watch(), traffic(OLD, 2000, 20), traffic(NEW, 600, 20))
+    fed(watch, traffic(NEW, 1800, 1, intent=7))
 
     assert standing(watch).left_out == pytest.approx(0.75)
     assert standing(watch).evidence["total"] < 1
@@ -207,7 +214,7 @@ def test_a_canary_of_one_in_a_hundred_is_not_taken_for_gone() -> None:
 
 
 def test_a_release_that_was_found_worse_is_no_baseline_for_its_repair() -> None:
-    watch = fed(swapped(), traffic(NEW, 2000, 4), traffic(NEXT, 250, 20))
+    watch = fed(swapped(), traffic(NEW, 2000, 4), traffic(NEXT, 600, 20))
 
     assert standings(watch) == [(NEXT, OLD)]
     assert standing(watch, NEXT).evidence["total"] < 1

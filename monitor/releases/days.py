@@ -14,10 +14,10 @@ from typing import Final
 LEAST_DAY_TURNS: Final = 200
 LEAST_DAYS: Final = 5
 DAY_S: Final = 86_400.0
-_LIKELY: Final = 1.6449
-"""Normal quantile of 5 %: days that differ more are taken to differ, by the best estimate."""
-_CERTAIN: Final = 2.3263
-"""Of 1 %: the difference is then taken at its upper quartile."""
+_LIKELY: Final = 2.3263
+"""Normal quantile of 1 %: days that differ more are taken to differ, by the best estimate."""
+_CERTAIN: Final = 3.0902
+"""Of .1 %: the difference is then taken at its upper quartile."""
 _LOWER_QUARTILE: Final = -0.6745
 
 

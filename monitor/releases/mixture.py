@@ -19,7 +19,8 @@ SCALES: Final = (0.016,)
 as fast as a mixture of three, without the price of the other two."""
 LOG_CAP: Final = 50.0
 LEAST_CONVERSATIONS: Final = 50
-LEAST_EVENTS: Final = 5
+LEAST_EVENTS: Final = 25
+"""Found or expected. Fewer are so skewed that a few hard conversations would page by chance."""
 LEAST_BASELINE: Final = 500
 """In turns, over all strata."""
 LEAST_STRATUM: Final = 100
@@ -41,11 +42,16 @@ class Rise(NamedTuple):
     baseline_turns: int
 
     @property
+    def events_known(self) -> float:
+        """Events found, or expected of the baseline at the same mix, whichever are more."""
+        return max(self.events, self.events - self.rise * self.turns)
+
+    @property
     def is_weighable(self) -> bool:
         """Whether the normal approximation may be trusted."""
         return (
             self.conversations >= LEAST_CONVERSATIONS
-            and self.events >= LEAST_EVENTS
+            and self.events_known >= LEAST_EVENTS
             and self.baseline_turns > LEAST_BASELINE
             and self.variance > 0
         )

@@ -136,9 +136,9 @@ class Pair:
         per_conversation = max(found.turns, 1) / max(found.conversations, 1)
         wanted = max(rules.swap_conversations, LEAST_CONVERSATIONS)
         short = per_conversation * max(wanted - found.conversations, 0)
-        if found.events < LEAST_EVENTS:
+        if found.events_known < LEAST_EVENTS:
             hazard = max(float(base.total[ROOTS, :, X].sum()), 1.0) / max(base.turns, 1)
-            short = max(short, (LEAST_EVENTS - found.events) / hazard)
+            short = max(short, (LEAST_EVENTS - found.events_known) / hazard)
         if not arms.is_canary and base.count < rules.baseline_conversations:
             per_baseline = base.turns / max(base.count, 1)
             short = max(short, per_baseline * (rules.baseline_conversations - base.count))
@@ -225,7 +225,7 @@ class Pair:
     def _weigh(
         self, signal: str, found: Rise, tolerated: float, least: int = LEAST_BASELINE
     ) -> None:
-        enough = found.conversations >= LEAST_CONVERSATIONS and found.events >= LEAST_EVENTS
+        enough = found.conversations >= LEAST_CONVERSATIONS and found.events_known >= LEAST_EVENTS
         if enough and found.baseline_turns >= least and found.variance > 0:
             self._latch(signal, log_evidence(found.rise - tolerated, found.variance))
 

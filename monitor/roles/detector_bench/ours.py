@@ -46,9 +46,11 @@ def mixture_path(
     b = np.where(known[..., None], candidate, 0.0)
     rise, variance = moments(a, b)
     log_e = log_evidence_path(rise - tolerance, np.maximum(variance + extra_variance, 1e-12))
+    events = b[..., X].sum(axis=-1)
+    expected = events - rise * b[..., Y].sum(axis=-1)
     enough = (
         (b[..., N].sum(axis=-1) >= LEAST_CONVERSATIONS)
-        & (b[..., X].sum(axis=-1) >= LEAST_EVENTS)
+        & (np.maximum(events, expected) >= LEAST_EVENTS)
         & ((a[..., Y] * known).sum(axis=-1) > LEAST_BASELINE)
     )
     found: Floats = np.where(enough, log_e, -np.inf)
