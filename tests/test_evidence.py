@@ -252,7 +252,7 @@ class TestDeeds:
         done = call("shop.cancel_order", {"order": "A1"}, {"ok": True})
         claimed = reply("Your order has been cancelled.")
 
-        assert verdict(asking("Cancel A1.", refused, done, claimed)).verdict == "unscored"
+        assert told(verdict(asking("Cancel A1.", refused, done, claimed))) == PASSED
 
 
 class TestAnswers:

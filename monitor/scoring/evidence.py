@@ -29,7 +29,7 @@ from monitor.scoring.counting import (
     listings,
     miscounted,
 )
-from monitor.scoring.deeds import undone, verb_of
+from monitor.scoring.deeds import deeds_in, undone, verb_of
 from monitor.scoring.distance import reads
 from monitor.scoring.judged import Judged, unscored
 from monitor.scoring.known import Known, as_number, runs_of, sums_of, values_of
@@ -182,13 +182,16 @@ class EvidenceJudge:
             yield Finding("incomplete_response", "evidence", detail="unanswered", expected=part)
 
     def _is_grounded(self, text: str) -> bool:
-        """Whether every value of the reply was said before, and one is a field of a result."""
+        """Whether every value of the reply was said before, and something in it proves true.
+
+        That is a value which is a field of a result, or a deed whose tool did it.
+        """
         if not self._results:
             return False
         claims = counts_in(text)
         if claims and not miscounted(claims, self._listings())[1]:
             return False
-        given = False
+        given = any(verb in self._done for verb, _ in deeds_in(text))
         strange: list[str] = []
         numbers: list[float] = []
         for value in islice(dict.fromkeys(values_of(text[:TEXT_LIMIT])), VALUE_LIMIT):
