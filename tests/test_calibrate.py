@@ -6,6 +6,7 @@ import gzip
 import json
 import random
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -263,3 +264,13 @@ def test_the_shipped_calibration_is_what_the_command_makes(shared_data):
     fields = [pair for pair in pairs if not pair.is_answer]
     told_rows = sum(source["rows"] for source in stored["calibrations"][0]["fields"]["fitted_on"])
     assert 0 < told_rows < len(fields)
+
+
+def test_two_fits_of_one_name_are_two_versions():
+    one = shipped().calibrations[0]
+    other = msgspec.structs.replace(
+        one, fields=msgspec.structs.replace(one.fields, band=Band(0.4, 0.6))
+    )
+    assert one.name == other.name
+    assert one.version != other.version
+    assert one.version.startswith("dev-wordllama@")

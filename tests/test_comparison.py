@@ -255,9 +255,30 @@ def test_values_nested_beyond_the_limit_are_left_open(ladder):
 
 
 @pytest.mark.parametrize(
-    "part", ["a", "1", "a1", "-", "a.", "a/", "'", "a@", "1,", "$", "(", "q1 "]
+    "part",
+    [
+        "a",
+        "1",
+        "a1",
+        "-",
+        "a.",
+        "a/",
+        "'",
+        "a@",
+        "1,",
+        "$",
+        "(",
+        "q1 ",
+        " ",
+        ", ",
+        "Ab ",
+        "a. ",
+        "not ",
+        "/a",
+    ],
 )
 def test_long_hostile_texts_cost_no_more_than_their_length(ladder, part):
     text = part * (20_000 // len(part))
-    for hint in (Hint(), X):
+    for hint in (Hint(), X, Hint("company"), Hint("city"), Hint(query="who is it")):
         assert ladder.compare(text, f"{text}b", hint).why
+        assert ladder.compare("Ann", f"{text}b", hint).why

@@ -173,6 +173,19 @@ def test_a_swapped_name_in_a_reply_is_caught(ladder, expected, actual):
 
 
 @pytest.mark.parametrize(
+    ("expected", "actual"),
+    [
+        ("Great, your order has been shipped", "Perfect, your order has been shipped"),
+        ("Booked the flight to Rome", "Reserved the flight to Rome"),
+        ("Your Order Has Been Shipped", "The Order Has Been Shipped"),
+        ("Contact Catherine Lopez for help", "Contact Katherine Lopez for help"),
+    ],
+)
+def test_a_capital_alone_makes_no_name(expected, actual):
+    assert LADDER.compare(expected, actual, Hint(kind="text")).why != "name"
+
+
+@pytest.mark.parametrize(
     "reply",
     [
         "I could not get it done.",

@@ -18,6 +18,10 @@ def _table(rows: str) -> dict[str, str]:
     return found
 
 
+NAME_LIMIT: Final = 80
+"""Longer texts are no names that a table knows."""
+
+
 class Table(NamedTuple):
     """Names behind other names, valid in fields whose name holds one of the words."""
 
@@ -95,7 +99,7 @@ TABLES: Final = (
     Table(_PLACED, _LAND_CODES | _DEMONYMS),
 )
 _COMPANY_FORM: Final = re.compile(
-    r"[\s,]+(?:inc|incorporated|corp|corporation|co|company|ltd|limited|llc|plc|ag|sa|gmbh)\.?$"
+    r"[\s,]{1,3}(?:inc|incorporated|corp|corporation|co|company|ltd|limited|llc|plc|ag|sa|gmbh)\.?$"
 )
 
 
@@ -111,6 +115,8 @@ def same_alias(expected: str, actual: str, field: str | None) -> bool | None:
 
 
 def _name(text: str, table: Table) -> str | None:
+    if len(text) > NAME_LIMIT:
+        return None
     text = text.replace("_", " ")
     found = table.names.get(text) or table.names.get(_COMPANY_FORM.sub("", text))
     return found if found is not None else text if text in table.names.values() else None

@@ -79,7 +79,10 @@ _REFUSAL: Final = re.compile(
     r"|not (?:available|specified|known|clear|mentioned|possible)"
     r"|unknown|unclear|there (?:is|was|are) no\b|please provide)"
 )
-_ITEMS: Final = re.compile(r",\s*(?:and\s+)?|\s+and\s+|\s*&\s*|\s+or\s+|;\s*")
+# Each repeat is bounded, so that a hostile text costs no more than its length.
+_ITEMS: Final = re.compile(
+    r",\s{0,4}(?:and\s{1,4})?|\s{1,4}and\s{1,4}|\s{0,4}&\s{0,4}|\s{1,4}or\s{1,4}|;\s{0,4}"
+)
 _NUMBER: Final = re.compile(r"\d[\d,]{0,20}(?:\.\d{1,9})?")
 _APART: Final = 9.0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from hashlib import blake2b
 from importlib import resources
 from typing import Final, Literal, NamedTuple
 
@@ -79,6 +80,11 @@ class Calibration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Beginning of the encoder's version; None: for words alone."""
     fields: Fitted
     answers: Fitted
+
+    @property
+    def version(self) -> str:
+        """The name with a digest of all that is fitted: two fits never share a version."""
+        return f"{self.name}@{blake2b(msgspec.json.encode(self), digest_size=4).hexdigest()}"
 
     def fits(self, version: str | None) -> bool:
         """Whether it may be used beside the encoder of that version."""

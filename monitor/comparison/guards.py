@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from typing import Final, NamedTuple
 
-from monitor.comparison.tables import FILLER, NEGATIONS
+from monitor.comparison.tables import FILLER, NEGATIONS, OPENERS
 from monitor.comparison.words import claim_words, folded, words_of
 
 NAMES_LIMIT: Final = 200
 """Names of one text that are looked at."""
+PAIRED_LIMIT: Final = 20
+"""Names of one text alone whose counterparts are looked for."""
 TITLE_SHARE: Final = 0.6
 """From this share of capitals on, a text is a heading, and capitals tell nothing."""
 VARIANT: Final = 0.8
@@ -23,7 +25,7 @@ REACH: Final = 3
 
 _TOKEN: Final = re.compile(r"[^\W_][\w'-]{0,60}")
 _BEGIN: Final = re.compile(r"(?:^|[.!?:;\n\"(\u2022*-])\s*$")
-_SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
+_SENTENCE: Final = re.compile(r"(?<=[.!?;])\s|\n")
 _PRONOUNS: Final = frozenset({"i", "i'm", "i've", "i'll", "i'd", "ok", "okay"})
 
 
@@ -43,14 +45,14 @@ def names_swapped(expected: str, actual: str) -> bool:
     if not first or not second:
         return False
     one, other = _words(expected), _words(actual)
-    lost = [name for name in first if name.word.casefold() not in other]
-    new = [name for name in second if name.word.casefold() not in one]
+    lost = [name for name in first if name.word.casefold() not in other][:PAIRED_LIMIT]
+    new = [name for name in second if name.word.casefold() not in one][:PAIRED_LIMIT]
     if not lost or not new:
         return False
     inside = [name for name in lost if name.inside], [name for name in new if name.inside]
     if all(inside):
         lost, new = inside
-    elif not _one_place(one, other, lost, new):
+    elif not _one_place(one, other, lost, new) or any(map(_opens, (*lost, *new))):
         return False
     return any(not any(_variants(a.word, b.word) for b in new) for a in lost)
 
@@ -67,6 +69,12 @@ def _one_place(
     gone = [word for word in one if word not in other and word not in FILLER]
     come = [word for word in other if word not in one and word not in FILLER]
     return len(gone) == len(lost) <= 2 and len(come) == len(new) <= 2
+
+
+def _opens(name: _Name) -> bool:
+    """Whether a sentence may begin with the word although it names nobody: `Booked`, `Great`."""
+    word = name.word.casefold()
+    return word in OPENERS or word.endswith(("ed", "ing", "ly"))
 
 
 def _names(text: str) -> Iterator[_Name]:

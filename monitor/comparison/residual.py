@@ -32,7 +32,7 @@ class Residual:
         self._vectors = None if encoder is None else Vectors(encoder)
         self.unavailable = 0
         """Pairs that the encoder failed to answer for."""
-        parts = [] if calibration is None else [calibration.name]
+        parts = [] if calibration is None else [calibration.version]
         parts += [] if encoder is None else [encoder.version]
         self.version = f"residual-1({','.join(parts)})"
 

@@ -291,6 +291,16 @@ FILLER: Final = frozenset(
 )
 """Words that carry no claim of their own."""
 
+OPENERS: Final = frozenset(
+    split(
+        "hello hi hey dear thanks thank welcome sorry yes yep great good nice perfect excellent "
+        "awesome wonderful fine alright right then now here there so also however but if when "
+        "once after before while since because as he she they everything all both each every some "
+        "any no one two three book buy purchase send ship get take make order cancel refund done"
+    )
+)
+"""Words that begin a sentence in capitals without being a name."""
+
 NEGATIONS: Final = frozenset(
     split(
         "not no never none neither nor without cannot cant dont doesnt didnt wont wouldnt couldnt "
