@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from released import NEW, NEXT, OLD, alternating, closed, fed, traffic
 
+from monitor.codec import seal
 from monitor.errors import StateError
 from monitor.releases.arms import Revised, stratum
 from monitor.releases.pairs import Rules
@@ -324,11 +325,36 @@ def test_what_is_forgotten_is_told_to_the_keeper() -> None:
     assert watch.changes()[f"pair:{NEW}"] is None
 
 
-@pytest.mark.parametrize("key", ["watch", f"release:{OLD}", f"pair:{NEW}"])
-@pytest.mark.parametrize("damage", [b"", b"am", b"amD\x01abcgarbage", b"amD\x09abc"])
-def test_damaged_state_is_refused(key: str, damage: bytes) -> None:
+DAMAGE = [b"", b"am", b"amD\x01abcgarbage", seal(b"D", {"total": 7}), seal(b"D", [1, 2])]
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize(
+    ("key", "left"),
+    [
+        ("watch", []),
+        (f"release:{OLD}", [NEW]),
+        (f"release:{NEW}", [OLD]),
+        (f"pair:{NEW}", [OLD, NEW]),
+    ],
+)
+def test_damaged_state_costs_its_own_release_only(key: str, left: list[str], damage: bytes) -> None:
     stored = kept(swapped())
     stored[key] = damage
 
-    with pytest.raises(StateError):
+    watch = Watch(kept=stored)
+
+    assert [q.release for q in watch.shown().qualities] == left
+    assert standings(watch) == []
+    assert watch.damaged == 1
+    assert watch.changes()[key] is None
+    assert fed(watch, traffic(NEXT, 100, 4)).damaged == 1
+
+
+@pytest.mark.parametrize(("key", "kind"), [("watch", b"W"), (f"release:{OLD}", b"D")])
+def test_state_of_a_newer_release_is_refused(key: str, kind: bytes) -> None:
+    stored = kept(swapped())
+    stored[key] = seal(kind, {}, version=9)
+
+    with pytest.raises(StateError, match="version 9"):
         Watch(kept=stored)

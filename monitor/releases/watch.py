@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Final, TypeVar
+
+import msgspec
 
 from monitor.codec import VERSION, reader_of, seal, unseal
 from monitor.errors import DamagedState
@@ -19,8 +21,10 @@ RECORDS_LIMIT: Final = 16
 PAIRS_LIMIT: Final = 3
 """Comparisons under way; a further release waits until one ends."""
 META: Final = "watch"
+_RECORD: Final = "release:"
+_PAIR: Final = "pair:"
 _KIND: Final = b"W"
-_READERS: Final = {VERSION: reader_of(dict[str, Any])}
+T = TypeVar("T")
 
 
 class Watch:
@@ -31,7 +35,9 @@ class Watch:
     """
 
     def __init__(self, rules: Rules | None = None, kept: Mapping[str, bytes] | None = None) -> None:
-        """Continue from what was kept. Raises StateError."""
+        """Continue from what was kept. Raises StateError for state of another version."""
+        self.damaged = 0
+        """Parts of what was kept that could not be read."""
         self._rules = rules or Rules()
         self._evaluator = ""
         self._at = 0
@@ -191,36 +197,61 @@ class Watch:
 
     def _written(self, key: str) -> bytes:
         if key == META:
-            meta = {"evaluator": self._evaluator, "at": self._at, "orders": self._orders}
-            return seal(_KIND, meta)
-        kind, _, name = key.partition(":")
-        if kind == "pair":
-            return write_pair(self._pairs[name])
-        return write_record(self._records[name])
+            return seal(_KIND, _Meta(self._evaluator, self._at, self._orders))
+        if key.startswith(_PAIR):
+            return write_pair(self._pairs[key.removeprefix(_PAIR)])
+        return write_record(self._records[key.removeprefix(_RECORD)])
 
     def _restore(self, kept: Mapping[str, bytes]) -> None:
+        """What cannot be read any more is forgotten and counted; it costs its own release only."""
         if META not in kept:
             return
-        meta = unseal(_KIND, kept[META], _READERS)
+        meta = self._read(META, kept[META], _read_meta)
+        if meta is None:
+            self._gone.update(kept)
+            return
+        self._evaluator, self._at, self._orders = meta.evaluator, meta.at, meta.orders
+        records = [
+            self._read(key, data, read_record)
+            for key, data in kept.items()
+            if key.startswith(_RECORD)
+        ]
+        ordered = sorted((r for r in records if r is not None), key=lambda r: r.order)
+        self._records = {record.name: record for record in ordered}
+        pairs = [
+            self._read(key, data, read_pair) for key, data in kept.items() if key.startswith(_PAIR)
+        ]
+        known = {pair.candidate: pair for pair in pairs if pair is not None}
+        for name in self._records:
+            if name in known and known[name].baseline in self._records:
+                self._pairs[name] = known.pop(name)
+        self._gone.update(_pair_key(name) for name in known)
+
+    def _read(self, key: str, data: bytes, read: Callable[[bytes], T]) -> T | None:
         try:
-            self._evaluator, self._at = meta["evaluator"], meta["at"]
-            self._orders = meta["orders"]
-        except KeyError as error:
-            raise DamagedState(f"detectors: their state lacks {error}") from error
-        records = [read_record(kept[key]) for key in kept if key.startswith("release:")]
-        pairs = [read_pair(kept[key]) for key in kept if key.startswith("pair:")]
-        self._records = {r.name: r for r in sorted(records, key=lambda r: r.order)}
-        known = self._records
-        self._pairs = {
-            pair.candidate: pair
-            for pair in sorted(pairs, key=lambda p: known[p.candidate].order)
-            if pair.baseline in known
-        }
+            return read(data)
+        except DamagedState:
+            self.damaged += 1
+            self._gone.add(key)
+            return None
+
+
+class _Meta(msgspec.Struct, frozen=True):
+    evaluator: str
+    at: int
+    orders: int
+
+
+def _read_meta(data: bytes) -> _Meta:
+    return unseal(_KIND, data, _READERS)
 
 
 def _record_key(name: str) -> str:
-    return f"release:{name}"
+    return _RECORD + name
 
 
 def _pair_key(name: str) -> str:
-    return f"pair:{name}"
+    return _PAIR + name
+
+
+_READERS: Final = {VERSION: reader_of(_Meta)}

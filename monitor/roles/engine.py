@@ -22,6 +22,7 @@ from monitor.ledger.totals import Ledger
 from monitor.model import AgentSpan
 from monitor.pipeline import Pipeline
 from monitor.ports import Sink
+from monitor.releases.standing import Shown
 from monitor.roles.judge_desk import JudgeDesk
 from monitor.roles.orders import Orders
 from monitor.roles.watching import Watching
@@ -92,8 +93,10 @@ class Engine:
         self.pipeline = self._build(self._stores.state)
         self._observed = self._stores.ledger.position(SOURCE)
         self._accepted = max(self._observed, self._stores.spool.last())
-        if self._watching is not None:
-            self._watching.restore(self._stores.ledger.detectors())
+        watching = self._watching
+        damaged = watching.restore(self._stores.ledger.detectors()) if watching else 0
+        if damaged:
+            self._counts["damaged_state"] = damaged
         if self._desk is not None:
             self._desk.restore()
 
@@ -168,6 +171,11 @@ class Engine:
         while self.work(now, READ_AHEAD_ROWS):
             pass
         self._keep(now, self.pipeline.flush(now))
+
+    @property
+    def shown(self) -> Shown:
+        """What the detectors say of committed reports; any thread may ask."""
+        return Shown() if self._watching is None else self._watching.shown
 
     @property
     def dirty(self) -> bool:

@@ -31,10 +31,14 @@ class Watching:
         self.shown = Shown()
         """As of the last commit; replaced as a whole, so any thread may read it."""
 
-    def restore(self, kept: Mapping[str, bytes]) -> None:
-        """Go back to what the ledger holds. Raises StateError."""
+    def restore(self, kept: Mapping[str, bytes]) -> int:
+        """Go back to what the ledger holds; how many parts of it were damaged, and are lost.
+
+        Raises StateError for state of another version.
+        """
         self._watch = self._build(kept)
         self.publish()
+        return self._watch.damaged
 
     def fold(self, folded: Sequence[Folded]) -> dict[str, bytes | None]:
         """Weigh what was folded; what to keep in the same transaction."""
