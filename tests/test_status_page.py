@@ -12,6 +12,7 @@ from monitor.exposition.live import Live
 from monitor.exposition.status import status_page
 from monitor.ledger.database import Database
 from monitor.ledger.totals import Ledger
+from monitor.releases.standing import Shown, Standing
 
 VOID = {"meta", "br", "link"}
 
@@ -115,3 +116,35 @@ def test_a_source_that_refuses_is_named_and_escaped() -> None:
     html = status_page(totals, live).decode()
     assert "langfuse/poll cannot be read: answered &lt;401&gt;" in html
     assert "langfuse/blob" not in html
+
+
+def test_comparisons_tell_the_evidence_or_how_much_is_missing() -> None:
+    shown = Shown(
+        (
+            Standing(B, A, "swap", 240),
+            Standing(
+                "new",
+                A,
+                "canary",
+                0,
+                {"total": 3.25},
+                (0.052, 0.01, 0.09),
+                (("tool_mismatch", "2"),),
+            ),
+            Standing("taken", A, "swap", 0, {"total": 0.4}, None, (), accepted=True),
+        ),
+        thresholds={"total": 2.3},
+    )
+    page = Page(status_page(shop()[0], Live(shown=shown)).decode())
+
+    assert page.tables["Releases compared"][1:] == [
+        [B, f"{A} (swap)", "not known", "not enough data: 240 more turns", "none"],
+        [
+            "new",
+            f"{A} (canary)",
+            "+5.2 points (+1.0 to +9.0)",
+            "e = 10^3.2, pages",
+            "tool_mismatch (chain 2)",
+        ],
+        ["taken", f"{A} (accepted)", "not known", "e = 10^0.4", "none"],
+    ]

@@ -8,6 +8,7 @@ from html import escape
 from monitor.exposition.balance import Balance, span_balance, turn_balance
 from monitor.exposition.live import Live
 from monitor.ledger.snapshot import Totals
+from monitor.releases.standing import Standing
 from monitor.verdict import BASES, REASONS
 
 _STYLE = (
@@ -37,6 +38,7 @@ def status_page(totals: Totals, live: Live) -> bytes:
     parts += [
         _degraded(live),
         _correctness(totals, names),
+        _comparisons(live),
         _reasons(totals, names),
         _coverage(totals, names),
         _balances(totals, live),
@@ -83,6 +85,42 @@ def _correctness(totals: Totals, names: Sequence[str]) -> str:
         "Root failures per turn at risk",
     )
     return _table("Correctness by release", head, rows)
+
+
+def _comparisons(live: Live) -> str:
+    """Each new release against its baseline, and what is missing where nothing can be said yet."""
+    rows = []
+    for each in live.shown.standings:
+        kind = "accepted" if each.accepted else each.mode
+        selected = ", ".join(f"{reason} (chain {chain})" for reason, chain in each.selected)
+        rows.append(
+            (
+                each.release,
+                f"{each.baseline} ({kind})",
+                _drop(each.effect),
+                _strength(each, live.shown.thresholds.get("total")),
+                selected or "none",
+            )
+        )
+    head = ("Release", "Baseline", "Drop in correct turns", "Evidence", "Reasons that rose")
+    return _table("Releases compared", head, rows)
+
+
+def _drop(effect: tuple[float, float, float] | None) -> str:
+    if effect is None:
+        return "not known"
+    estimate, lower, upper = (100 * value for value in effect)
+    return f"{estimate:+.1f} points ({lower:+.1f} to {upper:+.1f})"
+
+
+def _strength(standing: Standing, threshold: float | None) -> str:
+    if standing.turns_needed:
+        return f"not enough data: {standing.turns_needed} more turns"
+    found = standing.evidence.get("total")
+    if found is None:
+        return "none"
+    pages = threshold is not None and found >= threshold
+    return f"e = 10^{found:.1f}{', pages' if pages else ''}"
 
 
 def _reasons(totals: Totals, names: Sequence[str]) -> str:
