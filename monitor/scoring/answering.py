@@ -58,7 +58,7 @@ _VALUE_QUESTION: Final = re.compile(
     r"|when (?:is|was|will|did|does|do|can|are)\b)",
     re.I,
 )
-_ASKED: Final = re.compile(r"[^.?!\n]{3,300}\?")
+_END: Final = re.compile(r"[.!\n]")
 _SPELLED_OUT: Final = re.compile(
     r"\b(?:no|none|zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred"
     r"|thousand|once|twice|today|tomorrow|yesterday|tonight"
@@ -126,20 +126,26 @@ def asks(query: str) -> bool:
     return _QUESTION.search(query[-QUESTION_LIMIT:]) is not None
 
 
-def unanswered(query: str, reply: str) -> str | None:
-    """The first question for a number, date or time, when the reply has no value to answer any.
+def value_question(query: str) -> str | None:
+    """The first question for a number, date or time at the end of a user's message."""
+    text = query[-QUERY_LIMIT:]
+    asked = (_END.split(part)[-1].strip() for part in text.split("?")[:-1])
+    return next((f"{part}?" for part in asked if _VALUE_QUESTION.search(part)), None)
+
+
+def has_no_value(query: str, reply: str) -> bool:
+    """Whether a reply has no value that could answer a question for one.
 
     Values that the query itself has said are an echo, and no answer. A reply that asks back,
     passes the user on or goes on working may answer yet.
     """
-    asked = [m[0].strip() for m in _ASKED.finditer(query[-QUERY_LIMIT:])]
-    parts = [part for part in asked if _VALUE_QUESTION.search(part)]
-    answer = answer_of(reply) if parts else ""
-    if not parts or "?" in answer or _UNDERWAY.search(answer) or _PASSED_ON.search(answer):
-        return None
-    if _SPELLED_OUT.search(answer) or set(values_of(answer)) - set(values_of(query[:TEXT_LIMIT])):
-        return None
-    return parts[0]
+    answer = answer_of(reply)
+    if "?" in answer or _UNDERWAY.search(answer) or _PASSED_ON.search(answer):
+        return False
+    if _SPELLED_OUT.search(answer):
+        return False
+    found = set(values_of(answer))
+    return not found or found <= set(values_of(query[:TEXT_LIMIT]))
 
 
 def leaves_open(query: str, reply: str) -> bool:

@@ -16,8 +16,9 @@ from monitor.model import ActionTurn, Conversation, JsonValue, ResponseTurn
 from monitor.references.contracts import ToolContracts
 from monitor.scoring.answering import (
     asks,
+    has_no_value,
     leaves_open,
-    unanswered,
+    value_question,
     writes_a_call,
     writes_a_result,
 )
@@ -70,6 +71,8 @@ class EvidenceJudge:
         self._heard = 0
         self._asked: str | None = None
         """The last question of the user."""
+        self._part: str | None = None
+        """What the last message asks a number, date or time for."""
         self._results: list[JsonValue] = []
         self._recent: list[JsonValue] = []
         """The results behind the reply that is due."""
@@ -177,7 +180,9 @@ class EvidenceJudge:
                 yield _contradicted(claim.field, claim.known, claim.said)
 
     def _open(self, text: str, exchange: int) -> Iterator[Finding]:
-        part = unanswered(self._query(exchange), text)
+        part = self._part
+        if part is not None and not has_no_value(self._query(exchange), text):
+            part = None
         if part is not None or (self._asked is not None and leaves_open(self._asked, text)):
             yield Finding("incomplete_response", "evidence", detail="unanswered", expected=part)
 
@@ -240,6 +245,7 @@ class EvidenceJudge:
         while self._heard <= turns[index].exchange:
             query = self._query(self._heard)
             self._said.learn(query)
+            self._part = value_question(query)
             if asks(query):
                 self._asked = query
             self._heard += 1
