@@ -24,6 +24,9 @@ class ReleaseSettings(Section):
     """Of the traffic that is watched; with the next setting it gives the drift threshold."""
     monthly_drift_alarms: Annotated[float, Field(gt=0)] = 0.01
     """False alarms of silent drift that are borne in a month."""
+    from_tools: bool = False
+    """Name releases that declare none by their tools' names and schemas. For applications whose
+    tools change with a release only; where they change with the request, it would split one."""
     intents: Annotated[tuple[str, ...] | None, Field(max_length=8)] = None
     """Phrases for the kinds of requests, so that each is compared with its like: the first request
     counts as the nearest one. Unset: eight that suit most trades; empty: all count as one kind."""

@@ -9,6 +9,7 @@ from monitor.model import Conversation
 from monitor.pipeline import Evaluate
 from monitor.ports import Encoder
 from monitor.releases.betting import drift_threshold
+from monitor.releases.identity import named_by_tools
 from monitor.releases.intents import PHRASES, Intents
 from monitor.releases.pairs import Rules
 from monitor.releases.watch import Watch
@@ -37,17 +38,15 @@ def intents_of(settings: Settings, encoder: Encoder | None) -> Intents | None:
     return Intents(encoder, PHRASES if phrases is None else phrases)
 
 
-def with_intents(evaluate: Evaluate, intents: Intents | None) -> Evaluate:
-    """The same evaluation, whose final reports tell the kind of request too."""
-    if intents is None:
+def identified(evaluate: Evaluate, intents: Intents | None, *, from_tools: bool) -> Evaluate:
+    """The same evaluation, whose reports tell what the comparison of releases needs beside."""
+    if intents is None and not from_tools:
         return evaluate
 
-    def evaluated(
-        conversation: Conversation, *, closed: bool, revision: int, **known: object
-    ) -> Report:
-        report = evaluate(conversation, closed=closed, revision=revision, **known)
-        if not closed:
-            return report
-        return msgspec.structs.replace(report, intent=intents.of(conversation.queries))
+    def evaluated(conversation: Conversation, *, closed: bool, revision: int) -> Report:
+        report = evaluate(conversation, closed=closed, revision=revision)
+        intent = intents.of(conversation.queries) if closed and intents else None
+        release = named_by_tools(conversation) if from_tools else report.release
+        return msgspec.structs.replace(report, intent=intent, release=release)
 
     return evaluated

@@ -24,7 +24,7 @@ from monitor.pipeline.pipeline import Evaluate
 from monitor.ports import Redaction, Sink
 from monitor.roles.engine import Engine, Stores
 from monitor.roles.label_reader import LabelReader
-from monitor.wiring.comparing import intents_of, watching_of, with_intents
+from monitor.wiring.comparing import identified, intents_of, watching_of
 from monitor.wiring.judge import JudgeParts, judge_parts
 from monitor.wiring.labels import label_desk
 
@@ -67,7 +67,9 @@ def engine(
     stores = _stores(settings, database, receiving)
     intents = intents_of(settings, chosen.encoder)
     watching = watching_of(settings, intents)
-    evaluate = with_intents(chosen.evaluator.evaluate, intents)
+    evaluate = identified(
+        chosen.evaluator.evaluate, intents, from_tools=settings.releases.from_tools
+    )
     known = chosen.evaluator.reference
     judge = judge_parts(settings, database, evaluate, known) if durable else None
     running = Engine(
