@@ -1,0 +1,1 @@
+"""The dashboards as code, and the JSON that is built from it."""
