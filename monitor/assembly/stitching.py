@@ -137,6 +137,13 @@ def footprint_of(segment: Segment) -> Footprint | None:
     return Footprint(min(starts, default=0), length, *keys, _voice(heard[0]))
 
 
+def opening_of(segment: Segment) -> bytes | None:
+    """A key of how the history opens, equal for all that are joined but by its end."""
+    heard = _heard(segment)
+    blocks = _told(heard[0].messages).whole if heard else []
+    return _key(blocks[:1], _party_of(segment, heard[0]).service) if blocks else None
+
+
 def _voice(first: _Heard) -> bytes:
     span = first.span
     system = span.system or next(

@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Callable, MutableMapping, Sequence
 from typing import Final, TypeAlias
 
+from monitor.assembly.segments import Segment
 from monitor.codec import VERSION, reader_of, seal, unseal
 from monitor.model import AgentSpan
 from monitor.pipeline.conversations import ConversationStage
+from monitor.pipeline.handed import HandedTrace
 from monitor.pipeline.limits import PipelineLimits
 from monitor.pipeline.shelf import Shelf
 from monitor.pipeline.traces import TraceStage
@@ -31,12 +33,15 @@ class Pipeline:
         evaluate: Evaluate,
         store: MutableMapping[str, bytes],
         limits: PipelineLimits | None = None,
+        here: Callable[[Segment], bool] = lambda _: True,
     ) -> None:
         """Raises StateError when the store was written by another version.
 
-        A damaged record costs itself only, and is counted as `damaged_state`.
+        A damaged record costs itself only, and is counted as `damaged_state`. `here` tells which
+        parts of handed traces are at home in this pipeline, where it is one of several.
         """
         self._evaluate = evaluate
+        self._here = here
         self._limits = limits or PipelineLimits()
         self._shelf = Shelf(store)
         self._build()
@@ -71,6 +76,20 @@ class Pipeline:
         while (limit := self._traces.crowded()) is not None:
             counts[f"early:{limit}"] += 1
             self._close_next_trace(None, counts)
+        return self._advance(now, counts)
+
+    def take(self, handed: Sequence[HandedTrace], touched: Sequence[str], now: float) -> Effects:
+        """Take traces in that closed at a first stage elsewhere, which counts their spans.
+
+        `touched` are conversations that open traces name there.
+        """
+        counts: Counter[str] = Counter()
+        for name in touched:
+            self._conversations.touch(name, now)
+        for each in handed:
+            closed = self._traces.receive(each, self._here, counts)
+            if closed is not None:
+                self._conversations.attach(closed, counts)
         return self._advance(now, counts)
 
     def tick(self, now: float) -> Effects:

@@ -16,6 +16,7 @@ from monitor.model import AgentSpan
 T = TypeVar("T")
 
 CONVERSATION: Final = "c:"
+HOMES: Final = "g:"
 OPEN_TRACE: Final = "o:"
 PIECE: Final = "p:"
 PLACED: Final = "i:"
@@ -86,6 +87,14 @@ class PlacedRecord(msgspec.Struct, array_like=True):
     root: str = ""
     tree: str = ""
     """The trace that all began with, branches and all; empty where it is the root."""
+
+
+class HomesRecord(msgspec.Struct, array_like=True):
+    """Where a closed trace was handed to, by a first stage that stands apart from the second."""
+
+    homes: tuple[int, ...]
+    due: float
+    """When its spans are given up; when it is forgotten, once they are."""
 
 
 class Shelf:
@@ -185,6 +194,22 @@ class Shelf:
         """Take an id out of quarantine."""
         self._drop(QUARANTINED + name)
 
+    def handed(self) -> list[str]:
+        """The traces that had been handed on when the shelf was built, sorted."""
+        return self._at_start[HOMES]
+
+    def homes(self, trace_id: str) -> HomesRecord | None:
+        """Where a closed trace was handed to, if it was."""
+        return self._read(b"H", HOMES + trace_id, _HOMES)
+
+    def keep_homes(self, trace_id: str, record: HomesRecord) -> None:
+        """Put the record."""
+        self._changed[HOMES + trace_id] = seal(b"H", record)
+
+    def drop_homes(self, trace_id: str) -> None:
+        """Forget the record."""
+        self._drop(HOMES + trace_id)
+
     def turns(self, trace_id: str, conversation_id: str) -> TraceTurns | None:
         """What a closed trace tells of a conversation, if it is kept."""
         return self._read(b"U", f"{TURNS}{trace_id}:{conversation_id}", _TURNS)
@@ -229,7 +254,7 @@ class Shelf:
         # Most look-ups are for traces that are new; a hash answers these without the store.
         self._known: set[int] = set()
         self._at_start: dict[str, list[str]] = {
-            kind: [] for kind in (CONVERSATION, OPEN_TRACE, PLACED, QUARANTINED)
+            kind: [] for kind in (CONVERSATION, HOMES, OPEN_TRACE, PLACED, QUARANTINED)
         }
         for key in self._store:
             self._known.add(hash(key))
@@ -260,6 +285,7 @@ class Shelf:
 
 
 _CONVERSATIONS: Final = {VERSION: reader_of(ConversationRecord)}
+_HOMES: Final = {VERSION: reader_of(HomesRecord)}
 _PLACED: Final = {VERSION: reader_of(PlacedRecord)}
 _QUARANTINED: Final = {VERSION: reader_of(float)}
 _OPEN_TRACES: Final = {VERSION: reader_of(OpenTraceRecord)}

@@ -13,6 +13,7 @@ from monitor.assembly.turns import TraceTurns, trace_turns
 from monitor.codec import encode_span, nested_spans, spans_of
 from monitor.model import AgentSpan
 from monitor.pipeline.deadlines import Deadlines
+from monitor.pipeline.handed import HandedTrace
 from monitor.pipeline.limits import PipelineLimits
 from monitor.pipeline.open_trace import OpenTrace
 from monitor.pipeline.shelf import OpenTraceRecord, Shelf, TraceRecord
@@ -107,6 +108,36 @@ class TraceStage:
         """Close the trace that is next in line; only one that is due, when `now` is given."""
         trace_id = self._deadlines.pop(now)
         return None if trace_id is None else self._close(trace_id)
+
+    def receive(
+        self, handed: HandedTrace, here: Callable[[Segment], bool], counts: Counter[str]
+    ) -> ClosedTrace | None:
+        """A trace that closed at a first stage elsewhere, as if it had closed here.
+
+        Only its parts that are at home here are told. None when all that comes for it is late.
+        """
+        trace_id, record = handed.trace_id, self._shelf.trace(handed.trace_id)
+        spans = [] if memoryview(handed.spans).nbytes == 1 else spans_of(handed.spans)
+        merged = SpanSet(spans).merged()
+        segments = tuple([part for part in segments_of(trace_id, merged) if here(part)])
+        if record is not None and record.remembered:
+            counts["late"] += sum([handed.fresh.get(s.conversation_id, 0) for s in segments])
+            return None
+        closed = ClosedTrace(trace_id, segments, (handed.opened_at, handed.seen_at))
+        names = tuple(closed.turns)
+        closed.fresh = {name: handed.fresh.get(name, 0) for name in names}
+        closed.before = record.conversations if record is not None else ()
+        closed.again = bool(closed.before)
+        closed.left = tuple([name for name in closed.before if name not in names])
+        if names:
+            kept = TraceRecord(names, handed.opened_at, handed.seen_at, handed.spans)
+            closed.stored_bytes = self._shelf.keep_trace(trace_id, kept)
+        return closed
+
+    def opened_at(self, trace_id: str) -> float | None:
+        """When the first span of an open trace came; None when the trace is not open."""
+        trace = self._open.get(trace_id)
+        return None if trace is None else trace.opened_at
 
     def next_deadline(self) -> float | None:
         """When the next trace falls due."""
