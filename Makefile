@@ -42,7 +42,7 @@ fix: $(DEV_STAMP)  ## format, and mend what ruff can mend
 	@$(BIN)/ruff check --fix .
 
 lock: $(DEV_STAMP)  ## resolve the container's dependencies anew, with hashes (needs the network)
-	@$(LOCK) --upgrade --extra aws --extra grpc --output-file deploy/requirements.txt pyproject.toml
+	@$(LOCK) --upgrade --extra aws --extra grpc --extra kafka --output-file deploy/requirements.txt pyproject.toml
 	@$(LOCK) --upgrade --only-build-deps --build-deps-for wheel \
 		--output-file deploy/requirements-build.txt pyproject.toml
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from monitor.config.alerts import AlertSettings
 from monitor.config.intake import LangfuseSettings, OtlpSettings, RedactionSettings
 from monitor.config.judge import JudgeSettings
 from monitor.config.judgement import (
@@ -24,6 +25,7 @@ from monitor.config.judgement import (
     ReferenceSettings,
     ToolSettings,
 )
+from monitor.config.kafka import KafkaSettings
 from monitor.config.keeping import ConversationSettings, LedgerSettings, LimitSettings
 from monitor.config.labels import LabelSettings
 from monitor.config.outlets import ForwardSettings, MetricsSettings, SinkSettings
@@ -53,8 +55,10 @@ class Settings(Section):
     judge: JudgeSettings = JudgeSettings()
     langfuse: LangfuseSettings = LangfuseSettings()
     releases: ReleaseSettings = ReleaseSettings()
+    alerts: AlertSettings = AlertSettings()
     sinks: SinkSettings = SinkSettings()
     labels: LabelSettings = LabelSettings()
+    kafka: KafkaSettings = KafkaSettings()
 
 
 def load(path: Path | None, environment: Mapping[str, str] | None = None) -> Settings:
@@ -118,7 +122,7 @@ def _overlay(tables: dict[str, Any], variable: str, value: str) -> None:
     section, _, key = variable[len(PREFIX) :].lower().partition("__")
     if section not in Settings.model_fields:
         raise ConfigurationError(f"{variable}: there is no section `{section}`")
-    tables.setdefault(section, {})[key] = value if key == "token" else _parsed(value)
+    tables.setdefault(section, {})[key] = value if key in ("token", "password") else _parsed(value)
 
 
 def _parsed(value: str) -> Any:
