@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.releases.arms import FAILURES, INHERITED, ROOTS, damped, share, stratum
+from monitor.releases.arms import (
+    FAILURES,
+    INHERITED,
+    ROOTS,
+    damped,
+    groups,
+    merging,
+    share,
+    stratum,
+)
 from monitor.releases.mixture import (
     SCALES,
     Baseline,
@@ -87,6 +96,39 @@ def test_a_stratum_without_a_baseline_is_left_out_and_told() -> None:
 
     assert (found.turns, found.left_out, found.events, found.conversations) == (300, 100, 6, 60)
     assert found.rise == pytest.approx(6 / 300 - 0.01)
+
+
+def test_common_strata_stand_alone_and_rare_ones_of_a_chain_together() -> None:
+    turns = np.zeros(36)
+    turns[[0, 1]] = 500, 100  # chains 0 and 1
+    turns[[4, 8]] = 60, 50  # chain 0, rare
+    turns[[2, 6]] = 60, 30  # chain 2, rare and too few together
+    turns[3] = 20  # chain 3, rare; 110 with those of chain 2
+
+    found = groups(turns)
+
+    assert found[[0, 1]].tolist() == [0, 1]
+    assert found[4] == found[8] == 2
+    assert found[2] == found[6] == found[3] == 3
+    assert (found < 0).sum() == 36 - 7
+
+
+def test_rare_strata_that_are_too_few_even_together_are_unknown() -> None:
+    turns = np.zeros(36)
+    turns[[0, 5]] = 60, 39
+
+    assert (groups(turns) < 0).all()
+    assert merging(groups(turns)).shape == (0, 36)
+
+
+@given(st.lists(st.integers(0, 300), min_size=36, max_size=36))
+def test_groups_hold_enough_turns_and_only_unseen_or_few_rows_are_left(turns: list[int]) -> None:
+    found = groups(np.array(turns, dtype=np.float64))
+    sums = merging(found) @ np.array(turns)
+
+    assert (sums >= 100).all()
+    assert sum(turns[row] for row in range(36) if found[row] < 0) < 100
+    assert sorted(set(found.tolist()) - {-1}) == list(range(len(sums)))
 
 
 SUMS = st.integers(0, 40).flatmap(

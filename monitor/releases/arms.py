@@ -28,6 +28,8 @@ ROOTS, FAILURES, INHERITED = range(RATES)
 ARM: Final = (RATES, STRATA, VIEW)
 ROOT_REASONS: Final = REASONS[:-1]
 """All but `prior_action_failed`, which is no root."""
+LEAST_STRATUM: Final = 100
+"""Turns of a baseline that make a stratum of its own."""
 EARLY_TURNS: Final = 12
 """A bet counts so many turns at risk of each conversation, so that no loss is unbounded."""
 
@@ -85,6 +87,32 @@ def damped(roots: int) -> float:
     sums carry 97 to 99 % of what the whole distribution could tell; whole roots 91 to 94 %.
     """
     return (roots + 1) / 2.0 if roots else 0.0
+
+
+def groups(turns: Floats) -> Ints:
+    """The comparison group of each row; -1 for rows that the baseline does not know.
+
+    A row with enough turns is a group. Rare ones of a chain are taken together, and where these
+    are still too few, those of all chains; where that does not suffice, they are unknown.
+    """
+    found = np.full(len(turns), -1, dtype=np.int64)
+    common = turns >= LEAST_STRATUM
+    found[common] = np.arange(int(common.sum()))
+    rare = (turns > 0) & ~common
+    if not rare.any():
+        return found
+    chains = np.arange(len(turns)) % CHAIN_COUNT if len(turns) == STRATA else found * 0
+    for wanted in (*range(CHAIN_COUNT), None):
+        rows = rare & (found < 0) & ((chains == wanted) if wanted is not None else True)
+        if turns[rows].sum() >= LEAST_STRATUM:
+            found[rows] = found.max() + 1
+    return found
+
+
+def merging(group: Ints) -> Floats:
+    """The matrix that adds up the rows of each group."""
+    found: Floats = (group[None, :] == np.arange(group.max(initial=-1) + 1)[:, None]) * 1.0
+    return found
 
 
 def of_chain(view: Floats, chain: int) -> Floats:

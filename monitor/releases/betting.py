@@ -11,8 +11,18 @@ from typing import Final
 
 import numpy as np
 
-from monitor.releases.arms import EARLY_TURNS, VIEW, Floats, Ints, X, Y, spread
-from monitor.releases.mixture import LEAST_STRATUM
+from monitor.releases.arms import (
+    EARLY_TURNS,
+    LEAST_STRATUM,
+    VIEW,
+    Floats,
+    Ints,
+    X,
+    Y,
+    groups,
+    merging,
+    spread,
+)
 
 BETS: Final = 14
 SMALLEST_BET: Final = 0.02
@@ -39,6 +49,15 @@ def upper_bounds(view: Floats, deviations: float = BOUND_DEVIATIONS) -> Floats:
     independent = (x + half + deviations * np.sqrt(x + half / 2.0)) / (y + 2.0 * half)
     bounds = np.minimum(np.maximum(clustered, independent), 1.0)
     return np.where(view[..., Y] >= LEAST_STRATUM, bounds, np.nan)
+
+
+def stratum_bounds(view: Floats) -> Floats:
+    """The bound of each stratum, which rare ones have together; nan where there is none."""
+    group = groups(view[:, Y])
+    if not (group >= 0).any():
+        return np.full(len(view), np.nan)
+    bounds = upper_bounds(merging(group) @ view)
+    return np.where(group >= 0, bounds[group], np.nan)
 
 
 def stakes(bounds: Floats) -> Floats:

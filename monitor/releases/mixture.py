@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from monitor.releases.arms import XX, XY, YY, Floats, N, X, Y
+from monitor.releases.arms import XX, XY, YY, Floats, N, X, Y, groups, merging
 
 SCALES: Final = (0.016,)
 """Of the half-normal prior on the true rise. One scale finds drops of 2 to 10 points of correctness
@@ -23,8 +23,6 @@ LEAST_EVENTS: Final = 25
 """Found or expected. Fewer are so skewed that a few hard conversations would page by chance."""
 LEAST_BASELINE: Final = 500
 """In turns, over all strata."""
-LEAST_STRATUM: Final = 100
-"""Turns of the baseline below which a stratum is left out."""
 _ROOT_HALF: Final = math.sqrt(0.5)
 
 
@@ -60,36 +58,32 @@ class Rise(NamedTuple):
 class Baseline:
     """An arm of shape (strata, 6) with what every comparison with it needs."""
 
-    def __init__(self, arm: Floats, least_stratum: int = LEAST_STRATUM) -> None:
-        """Strata with fewer turns than `least_stratum` are left out."""
-        x, y = arm[:, X], arm[:, Y]
-        known = y >= least_stratum
-        self._known = known.astype(np.float64)
-        self._x = np.where(known, x, 0.0)
-        self._y = np.where(known, y, 1.0)
+    def __init__(self, arm: Floats) -> None:
+        """Rows that the arm does not know are left out."""
+        self._merge = merging(groups(arm[:, Y]))
+        merged = self._merge @ arm
+        self._x, self._y = merged[:, X], merged[:, Y]
         self._h = self._x / self._y
-        self._share = self._known / self._y
-        self._effect = float(design_effect(arm[known])) if known.any() else 1.0
-        self.turns = int(self._known @ y)
+        self._effect = float(design_effect(merged)) if len(merged) else 1.0
+        self.turns = int(self._y.sum())
 
     def rise(self, arm: Floats) -> Rise:
         """How the candidate's arm differs; its formula is that of `moments`."""
-        x, y = arm[:, X], arm[:, Y]
-        turns = float(self._known @ y)
-        every = float(y.sum())
+        merged = self._merge @ arm
+        x, y = merged[:, X], merged[:, Y]
+        turns = float(y.sum())
+        every = float(arm[:, Y].sum())
         if not turns:
             return Rise(0.0, 0.0, 0, 0.0, 0, int(every), self.turns)
-        events = float(self._known @ x)
+        events = float(x.sum())
         together = self._y + y
         pooled = (self._x + x) / together
-        terms = float((pooled * (1.0 - pooled) * y * together) @ self._share)
-        effect = self._effect
-        if turns > self.turns:
-            effect = float(design_effect(arm[self._known > 0]))
+        terms = float((pooled * (1.0 - pooled) * y * together / self._y).sum())
+        effect = self._effect if turns <= self.turns else float(design_effect(merged))
         return Rise(
-            (events - float((self._known * self._h) @ y)) / turns,
+            (events - float(self._h @ y)) / turns,
             effect * terms / (turns * turns),
-            int(self._known @ arm[:, N]),
+            int(merged[:, N].sum()),
             events,
             int(turns),
             int(every - turns),

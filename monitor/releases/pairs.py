@@ -12,6 +12,7 @@ from monitor.errors import DamagedState
 from monitor.releases.arms import (
     ARM,
     INHERITED,
+    LEAST_STRATUM,
     ROOT_REASONS,
     ROOTS,
     STRATA,
@@ -32,6 +33,7 @@ from monitor.releases.betting import (
     log_mean,
     selected,
     stakes,
+    stratum_bounds,
     upper_bounds,
 )
 from monitor.releases.mixture import (
@@ -47,8 +49,6 @@ from monitor.verdict import CHAINS
 
 OTHER_SIGNALS_EVERY: Final = 10
 """Conversations between two looks at the signals that page nobody."""
-LEAST_FAILURES: Final = 30
-"""Of the baseline's stratum, for the share of inherited ones."""
 SHARE_TOLERANCE: Final = 0.05
 """Rise of a share (inherited of failed, slow of all) that history may explain."""
 SLOW_SHARE: Final = 0.9
@@ -164,7 +164,7 @@ class Pair:
         if base.count < rules.baseline_conversations and control <= LEAST_BASELINE:
             return False
         self.opened = True
-        self.bounds = upper_bounds(base.early)
+        self.bounds = stratum_bounds(base.early)
         self.stakes = stakes(self.bounds)
         self.cell_bounds = upper_bounds(cells_view(base.cells, base.chain_totals), CELL_DEVIATIONS)
         self.cell_stakes = cell_stakes(self.cell_bounds)
@@ -213,8 +213,8 @@ class Pair:
             found = Baseline(of_chain(a, chain)).rise(of_chain(b, chain))
             self._weigh(signal, found, tolerated)
         shared = 0.0 if arms.is_canary else SHARE_TOLERANCE
-        inherited = Baseline(arms.baseline[INHERITED], LEAST_FAILURES)
-        self._weigh("cascade", inherited.rise(arms.candidate[INHERITED]), shared, LEAST_FAILURES)
+        inherited = Baseline(arms.baseline[INHERITED])
+        self._weigh("cascade", inherited.rise(arms.candidate[INHERITED]), shared, LEAST_STRATUM)
         slow = Baseline(_slow(base.latencies, self.slow_from))
         self._weigh("latency", slow.rise(_slow(record.latencies, self.slow_from)), SHARE_TOLERANCE)
         logs = log_mean(self.cells)

@@ -29,7 +29,7 @@ from monitor.releases.betting import (
     log10,
     settle_drift,
     stakes,
-    upper_bounds,
+    stratum_bounds,
 )
 from monitor.releases.days import Day, day_variance
 from monitor.releases.mixture import Baseline
@@ -120,7 +120,7 @@ class Record:
         if closed.day is not None:
             self._add_day(closed.day, damped(closed.roots), closed.at_risk)
         if self.count in DRIFT_REFERENCES:
-            self.drift_bounds = upper_bounds(self.early)
+            self.drift_bounds = stratum_bounds(self.early)
             self.drift_stakes = stakes(self.drift_bounds)
 
     def move(self, row: int, amounts: Sequence[int], sign: int) -> None:

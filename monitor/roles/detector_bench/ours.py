@@ -8,12 +8,11 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from monitor.releases.arms import Floats, N, X, Y
+from monitor.releases.arms import LEAST_STRATUM, Floats, N, X, Y
 from monitor.releases.mixture import (
     LEAST_BASELINE,
     LEAST_CONVERSATIONS,
     LEAST_EVENTS,
-    LEAST_STRATUM,
     LOG_CAP,
     SCALES,
     moments,
