@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from building_reports import inherited, passed, report, root, unscored
+from hypothesis import given
+from hypothesis import strategies as st
 
 from monitor import cli
 from monitor.agreement.coefficients import agreements, cohen, pearson, ranks, spearman
@@ -85,6 +87,20 @@ def test_coefficients_are_the_textbooks():
     assert spearman(x**3, y) == pytest.approx(0.8)
     assert np.isnan(pearson(x, np.ones(5)))
     assert np.isnan(cohen(np.ones(5), np.ones(5)))
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=30))
+def test_the_correlation_is_the_one_of_numpy(points: list[tuple[float, float]]):
+    x, y = np.array(points).T
+
+    found = pearson(x, y)
+
+    # What hardly varies has no correlation that means anything.
+    if x.std() < 1e-3 or y.std() < 1e-3:
+        return
+    assert found == pytest.approx(float(np.corrcoef(x, y)[0, 1]), abs=1e-9)
+    assert -1 - 1e-9 <= spearman(x, y) <= 1 + 1e-9
+    assert spearman(x, x) == pytest.approx(1.0)
 
 
 def pairs(both: int, auto: int, human: int, neither: int) -> list[Pair]:

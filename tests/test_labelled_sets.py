@@ -18,6 +18,7 @@ from monitor.agreement.labelled import Label, parse_label
 from monitor.agreement.measures import Figure, figures, kappa
 from monitor.agreement.tallies import tally
 from monitor.errors import InvalidInput
+from monitor.roles.demo_traffic import TOOLS, DemoRelease, traffic
 from monitor.verdict import Report
 
 SECOND_PROGRAM = Path(__file__).resolve().parents[2] / "shared" / "tools" / "score.py"
@@ -187,6 +188,29 @@ def test_the_command_prints_a_table_of_what_can_be_said(
     assert rows[2][1:4] == ["dialogs", "located_exact", "1.000"]
     assert {row[2] for row in rows[2:]} >= {"clean_specificity", "outcome_agreement"}
     assert not any("first_error_acc" in row for row in rows)
+
+
+def test_traces_are_run_with_references_and_without(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """A careful agent: nothing may be named, and only a reference lets replies be decided."""
+    played = [one for one in traffic(DemoRelease("1", "m", ()), 8, 3) if one.reference]
+    (tmp_path / "tools.json").write_text(json.dumps({"tools": TOOLS}))
+    for name, documents in (
+        ("traces", [one.request for one in played]),
+        ("references", [one.reference for one in played]),
+        ("labels", [{"dialog_id": p.conversation_id, "outcome": {"pass": True}} for p in played]),
+    ):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, documents)))
+
+    assert cli.main(["evaluate", str(tmp_path), "--json"]) == 0
+
+    references, traces = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (references["way"], traces["way"]) == ("references", "traces")
+    for row in (references, traces):
+        assert row["clean_specificity"]["of"] == row["clean_specificity"]["over"] == len(played)
+    assert references["turns_decided"]["value"] == 1.0
+    assert 0 < traces["turns_decided"]["value"] <= 1.0
 
 
 def test_a_folder_without_labels_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
