@@ -95,17 +95,22 @@ def groups(turns: Floats) -> Ints:
     A row with enough turns is a group. Rare ones of a chain are taken together, and where these
     are still too few, those of all chains; where that does not suffice, they are unknown.
     """
-    found = np.full(len(turns), -1, dtype=np.int64)
     common = turns >= LEAST_STRATUM
-    found[common] = np.arange(int(common.sum()))
-    rare = (turns > 0) & ~common
-    if not rare.any():
+    count = int(np.count_nonzero(common))
+    found = np.where(common, np.cumsum(common) - 1, -1)
+    few = np.where(common, 0.0, turns)
+    by_chain = few.reshape(-1, CHAIN_COUNT if len(few) == STRATA else 1)
+    sums = by_chain.sum(axis=0)
+    left = float(sums.sum())
+    if left < LEAST_STRATUM:
         return found
-    chains = np.arange(len(turns)) % CHAIN_COUNT if len(turns) == STRATA else found * 0
-    for wanted in (*range(CHAIN_COUNT), None):
-        rows = rare & (found < 0) & ((chains == wanted) if wanted is not None else True)
-        if turns[rows].sum() >= LEAST_STRATUM:
-            found[rows] = found.max() + 1
+    rows = found.reshape(by_chain.shape)
+    for chain in np.flatnonzero(sums >= LEAST_STRATUM):
+        rows[:, chain][by_chain[:, chain] > 0] = count
+        count += 1
+        left -= float(sums[chain])
+    if left >= LEAST_STRATUM:
+        rows[(rows < 0) & (by_chain > 0)] = count
     return found
 
 
