@@ -12,6 +12,8 @@ import numpy.typing as npt
 
 from monitor.comparison.trees import Trees
 
+SEED: Final = 20_240_229
+"""Of the draws, so that the same rows give the same trees."""
 BINS: Final = 48
 """Quantiles of a feature at which it may be parted."""
 
@@ -29,6 +31,10 @@ class Shape(NamedTuple):
     """Rows that each leaf rests on."""
     damping: float = 4.0
     """Pulls the leaves towards nought."""
+    row_share: float = 1.0
+    """Share of the rows that each tree sees, drawn anew for each."""
+    feature_share: float = 1.0
+    """Share of the features that each tree may ask for."""
 
 
 class _Split(NamedTuple):
@@ -64,12 +70,14 @@ def fit(
     rate = min(max(float(same.mean()), 1e-6), 1 - 1e-6)
     bias = math.log(rate / (1 - rate))
     odds = np.full(len(same), bias)
+    dice = np.random.default_rng(SEED)
     trees = []
     for _ in range(shape.trees):
         chance = 1 / (1 + np.exp(-odds))
         growth = _Growth(codes, same - chance, chance * (1 - chance), up, shape)
-        tree, steps = growth.tree(edges)
-        odds = odds + steps
+        rows_seen = _drawn(dice, len(same), shape.row_share)
+        tree = growth.tree(edges, rows_seen, _drawn(dice, len(features), shape.feature_share))
+        odds = odds + _steps(tree, codes, edges)
         trees.append(tree)
     return Trees(tuple(features), round(bias, 6), tuple(trees))
 
@@ -91,10 +99,13 @@ class _Growth:
     ) -> None:
         self.codes, self.slopes, self.weights = codes, slopes, weights
         self.up, self.shape = up, shape
+        self.features: list[int] = []
 
-    def tree(self, edges: Sequence[Array]) -> tuple[Any, Array]:
-        """The tree with its leaves damped by the rate, and what it adds to each row."""
-        rows = np.arange(len(self.slopes))
+    def tree(
+        self, edges: Sequence[Array], rows: npt.NDArray[np.intp], features: npt.NDArray[np.intp]
+    ) -> Any:
+        """The tree that these rows and features give, with its leaves damped by the rate."""
+        self.features = features.tolist()
         leaves: dict[int, _Leaf] = {0: _Leaf(rows, self._value(rows), -math.inf, math.inf)}
         nodes: dict[int, list[Any]] = {}
         queue: list[tuple[float, int, _Split]] = []
@@ -110,10 +121,7 @@ class _Growth:
                 leaves[number] = child
                 self._offer(queue, number, child)
                 number += 1
-        steps = np.zeros(len(rows))
-        for leaf in leaves.values():
-            steps[leaf.rows] = round(leaf.value * self.shape.rate, 6)
-        return self._nested(0, nodes, leaves), steps
+        return self._nested(0, nodes, leaves)
 
     def _nested(self, name: int, nodes: dict[int, list[Any]], leaves: dict[int, _Leaf]) -> Any:
         if name in leaves:
@@ -141,7 +149,7 @@ class _Growth:
 
     def _offer(self, queue: list[tuple[float, int, _Split]], name: int, leaf: _Leaf) -> None:
         best: _Split | None = None
-        for feature in range(self.codes.shape[1]):
+        for feature in self.features:
             found = self._best(leaf, feature)
             if found is not None and (best is None or found.gain > best.gain + 1e-12):
                 best = found
@@ -178,6 +186,24 @@ class _Growth:
         if not gain[at] > 1e-9:
             return None
         return _Split(float(gain[at]), feature, at, float(low[at]), float(high[at]))
+
+
+def _drawn(dice: np.random.Generator, of: int, share: float) -> npt.NDArray[np.intp]:
+    """Some of the numbers below `of`, in order."""
+    if share >= 1.0:
+        return np.arange(of)
+    return np.sort(dice.choice(of, max(int(of * share), 1), replace=False))
+
+
+def _steps(tree: Any, codes: Codes, edges: Sequence[Array]) -> Array:
+    """What a tree adds to each row."""
+    if not isinstance(tree, list):
+        return np.full(len(codes), float(tree))
+    feature, threshold, low, high = tree
+    # Thresholds are rounded when they are kept, so the nearest edge is the one that was meant.
+    code = int(np.argmin(np.abs(edges[feature] - threshold)))
+    below = codes[:, feature] <= code
+    return np.where(below, _steps(low, codes, edges), _steps(high, codes, edges))
 
 
 def _worth(value: Any, slopes: Any, weights: Any) -> Any:

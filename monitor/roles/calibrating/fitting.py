@@ -29,8 +29,8 @@ from monitor.verdict import Similarity
 FOLDS: Final = 5
 ROUNDS: Final = 3
 """Times the pairs are parted anew."""
-NAMES_SHAPE: Final = Shape(trees=100, least_rows=10, damping=3.0)
-ANSWERS_SHAPE: Final = Shape(trees=80, rate=0.1, least_rows=20, damping=5.0)
+NAMES_SHAPE: Final = Shape(120, 6, 0.06, 8, 3.0, row_share=0.6, feature_share=0.5)
+ANSWERS_SHAPE: Final = Shape(150, 8, 0.05, 10, 3.0, row_share=0.6, feature_share=0.4)
 
 Array = npt.NDArray[np.float64]
 
