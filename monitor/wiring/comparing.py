@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
+from monitor.chosen import Evaluation
 from monitor.config import Settings
 from monitor.model import Conversation
 from monitor.pipeline import Evaluate
@@ -15,6 +18,14 @@ from monitor.releases.pairs import Rules
 from monitor.releases.watch import Watch
 from monitor.roles.watching import Watching
 from monitor.verdict import Report
+
+
+def compared(settings: Settings, chosen: Evaluation) -> tuple[Evaluate, Watching]:
+    """The evaluation that tells what comparison needs, and the detectors that it feeds."""
+    intents = intents_of(settings, chosen.encoder)
+    evaluate = chosen.evaluator.evaluate
+    from_tools = settings.releases.from_tools
+    return identified(evaluate, intents, from_tools=from_tools), watching_of(settings, intents)
 
 
 def watching_of(settings: Settings, intents: Intents | None) -> Watching:
@@ -43,8 +54,10 @@ def identified(evaluate: Evaluate, intents: Intents | None, *, from_tools: bool)
     if intents is None and not from_tools:
         return evaluate
 
-    def evaluated(conversation: Conversation, *, closed: bool, revision: int) -> Report:
-        report = evaluate(conversation, closed=closed, revision=revision)
+    def evaluated(
+        conversation: Conversation, *, closed: bool, revision: int, **judged: Any
+    ) -> Report:
+        report = evaluate(conversation, closed=closed, revision=revision, **judged)
         intent = intents.of(conversation.queries) if closed and intents else None
         release = named_by_tools(conversation) if from_tools else report.release
         return msgspec.structs.replace(report, intent=intent, release=release)
