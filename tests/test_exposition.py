@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from building_reports import passed, report, root, unscored
+from building_reports import passed, report
 from exposed_shop import A, B, shop
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as read_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as read_text
@@ -21,10 +21,7 @@ from monitor.exposition.collector import Collector, prefers_openmetrics
 from monitor.exposition.live import Lag, LagGauge, Live
 from monitor.ledger.database import Database
 from monitor.ledger.totals import Ledger, LedgerLimits
-from monitor.releases.pairs import SIGNALS
-from monitor.releases.standing import Quality, Shown, Standing
-from monitor.releases.watch import PAIRS_LIMIT
-from monitor.verdict import CHAINS, REASONS, UNSCORED_WHYS, Report
+from monitor.verdict import CHAINS, REASONS, UNSCORED_WHYS
 
 GOLDEN = Path(__file__).parent / "data" / "exposition.txt"
 OPENMETRICS = "application/openmetrics-text;version=1.0.0"
@@ -207,65 +204,6 @@ def test_every_series_of_a_release_stands_at_zero_from_the_start() -> None:
         assert series[key("unscored_turns_total", release="new@model", why=why)] == 0
     assert series[latency("bucket", "new@model", "3+", "fail", le="+Inf")] == 0
     assert not [name for name, _ in series if name.endswith("_created")]
-
-
-def eight_full_releases() -> list[Report]:
-    """Every chain and outcome of nine releases, so that one of them is `other`."""
-    return [
-        report(
-            f"{release}-{chain}-{outcome}",
-            *(
-                make("1", chain=chain, turn_type=kind)
-                for make in (passed, root, unscored)
-                for kind in ("action", "response")
-            ),
-            release=f"r{release}@m",
-            chain=chain,
-            test_pass=outcome,
-            latency_s=3.0,
-            started_s=1.0,
-        )
-        for release, chain, outcome in product(range(9), CHAINS, (True, False, None))
-    ]
-
-
-def every_comparison() -> Shown:
-    """As many comparisons as are made at once, with every signal and some reasons selected."""
-    names = [f"r{number}@m" for number in range(8)]
-    return Shown(
-        tuple(
-            Standing(
-                name,
-                "r7@m",
-                "canary",
-                0,
-                dict.fromkeys(SIGNALS, 1.0),
-                (0.1, 0.0, 0.2),
-                tuple((reason, "1") for reason in REASONS[:3]),
-            )
-            for name in names[:PAIRS_LIMIT]
-        ),
-        tuple(Quality(name, (0.9, 0.8, 0.95), 0.5) for name in names),
-        {"total": 2.3, "drift": 6.8},
-    )
-
-
-def test_the_catalogue_stays_under_its_ceiling() -> None:
-    db = Database.open(":memory:")
-    ledger = Ledger(db, LedgerLimits(releases=8))
-    with db.transaction():
-        ledger.fold(eight_full_releases())
-    live = Live(shown=every_comparison())
-    found = Collector(lambda: ledger.totals(db.reader()), lambda: live).render("")[0].decode()
-
-    series = samples(found)
-
-    assert len(series) <= 2000
-    assert {dict(labels).get("release") for _, labels in series} == {
-        None,
-        "other",
-        *(f"r{number}@m" for number in range(8)),
-    }
 
 
 def test_a_retired_release_has_no_series() -> None:

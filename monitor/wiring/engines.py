@@ -24,7 +24,7 @@ from monitor.pipeline.pipeline import Evaluate
 from monitor.ports import Redaction, Sink
 from monitor.roles.engine import Engine, Stores
 from monitor.roles.label_reader import LabelReader
-from monitor.wiring.comparing import identified, intents_of, watching_of
+from monitor.wiring.comparing import compared
 from monitor.wiring.judge import JudgeParts, judge_parts
 from monitor.wiring.labels import label_desk
 
@@ -65,11 +65,7 @@ def engine(
     desk = label_desk(settings, database, redaction) if durable else None
     receiving = [*receiving, desk.sink] if desk else receiving
     stores = _stores(settings, database, receiving)
-    intents = intents_of(settings, chosen.encoder)
-    watching = watching_of(settings, intents)
-    evaluate = identified(
-        chosen.evaluator.evaluate, intents, from_tools=settings.releases.from_tools
-    )
+    evaluate, watching = compared(settings, chosen)
     known = chosen.evaluator.reference
     judge = judge_parts(settings, database, evaluate, known) if durable else None
     running = Engine(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -113,19 +114,7 @@ def acceptance(seed: int, effort: Effort, tell: Callable[[str], None]) -> dict[s
         lambda rng: swap(rng, plain, 0, MONTH_DAYS), RULES, effort.months, [seed, 0]
     )
     tell("rules side by side: delays")
-    delays = {
-        points: _delays(
-            plain,
-            points,
-            lambda rng, points=points: swap(  # type: ignore[misc]
-                rng, plain, points, LONGEST[points] // A_DAY + 1, conversations=LONGEST[points]
-            ),
-            RULES,
-            effort.slow_delays if points == 1 else effort.delays,
-            [seed, 10 + points],
-        )
-        for points in (1, 2, 5, 10)
-    }
+    delays = _swap_delays(plain, effort, seed)
     tell("ADWIN")
     adwin = _adwin(plain, min(effort.months, ADWIN_MONTHS), [seed, 30])
     tell("canary: delays; hard swaps with day effects: the operating curve")
@@ -167,6 +156,26 @@ def _false_alarms(
         for name, rule in rules.items():
             hits[name] += bool(rule(month).any())
     return {name: _share(count, months) for name, count in hits.items()}
+
+
+def _swap_delays(plain: Kinds, effort: Effort, seed: int) -> dict[int, dict[str, Any]]:
+    """Of every rule after a hard swap, by points."""
+
+    def draw(rng: np.random.Generator, points: int) -> Month:
+        longest = LONGEST[points]
+        return swap(rng, plain, points, longest // A_DAY + 1, conversations=longest)
+
+    return {
+        points: _delays(
+            plain,
+            points,
+            partial(draw, points=points),
+            RULES,
+            effort.slow_delays if points == 1 else effort.delays,
+            [seed, 10 + points],
+        )
+        for points in (1, 2, 5, 10)
+    }
 
 
 def _delays(
