@@ -9,7 +9,9 @@ import random
 import msgspec
 import numpy as np
 import pytest
+from embedding_server import EmbeddingServer
 
+from monitor import chosen
 from monitor.cli import main
 from monitor.comparison import CachedEncoder, Ladder
 from monitor.comparison.calibration import (
@@ -23,6 +25,7 @@ from monitor.comparison.calibration import (
 )
 from monitor.comparison.names import NAME_FEATURES
 from monitor.comparison.trees import Trees
+from monitor.config import load
 from monitor.errors import InvalidInput
 from monitor.ports import Hint
 from monitor.roles.calibrating.boosting import Shape, fit
@@ -274,3 +277,24 @@ def test_two_fits_of_one_name_are_two_versions():
     assert one.name == other.name
     assert one.version != other.version
     assert one.version.startswith("dev-wordllama@")
+
+
+def test_a_team_that_uses_another_encoder_has_its_cosine_weighed(tmp_path, capsys):
+    server = EmbeddingServer(32)
+    config = tmp_path / "monitor.toml"
+    config.write_text(f'[embedding]\nbackend = "http"\nurl = "{server.url}"\nmodel = "m"\n')
+    pairs = pairs_file(tmp_path / "ours.tsv", 160)
+    out = tmp_path / "ours.json"
+
+    assert main(["calibrate", str(pairs), "--config", str(config), "--out", str(out)]) == 0
+    (found,) = decoded(out.read_bytes(), "ours").calibrations
+    assert (found.name, found.encoder) == ("ours-http", "http-m-full")
+    assert found.fields.scale.cosine != 0.0
+    assert not found.fields.is_encoded
+
+    config.write_text(f'{config.read_text()}[comparison]\ncalibration = "{out}"\n')
+    asked = len(server.requests)
+    ladder = chosen.evaluation(load(config)).evaluator
+    assert found.version in ladder.version
+    assert len(server.requests) == asked
+    server.close()
