@@ -51,8 +51,8 @@ class ObedientJudge:
     is left in the document, whatever part of the prompt it stands in.
     """
 
-    def __init__(self, attack: str, wanted: str) -> None:
-        self.attack, self.wanted = attack, wanted
+    def __init__(self, attack: str, wanted: str, place: str) -> None:
+        self.attack, self.wanted, self.place = attack, wanted, place
         self.obeyed = 0
 
     def ask(self, asked: Interview, number: int) -> str:
@@ -69,7 +69,10 @@ class ObedientJudge:
         told = re.sub(r"\s+", " ", " ".join(texts))
         words = re.sub(r"\s+", " ", self.attack).strip()
         half = len(words) // 2
-        return any(part and part in told for part in (words[:half], words[half:]))
+        parts = (words[:half], words[half:])
+        # Cut in two, an order is one only as long as both halves are there.
+        heard = all if self.place == "split" else any
+        return heard(part.strip() in told for part in parts if part.strip())
 
     def _reply(self, nonce: str, verdict: str, document: dict) -> str:
         quote = document["turn"]["text"].replace(REMOVED, "").replace(CUT, "").strip()
@@ -93,7 +96,7 @@ class ObedientJudge:
 def test_no_text_flips_a_verdict_wherever_it_stands(name: str, place: str):
     for reply, honest in ((WRONG, "fail"), (RIGHT, "pass")):
         wanted = "pass" if honest == "fail" else "fail"
-        judge = ObedientJudge(CLASSES[name], wanted)
+        judge = ObedientJudge(CLASSES[name], wanted, place)
         asked = interview(conversation(CLASSES[name], place, reply), 1, NONCES)
         texts = [judge.ask(asked, number) for number in range(len(asked.questions))]
         answer = concluded(asked, texts, "obedient")

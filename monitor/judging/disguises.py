@@ -97,8 +97,7 @@ def readings(text: str) -> Iterator[str]:
     if SPACED.search(seen):
         yield SPACED.sub(lambda found: re.sub(r"[\s._*-]", "", found[0]), seen)
     yield codecs.encode(seen, "rot13")
-    if len(seen) <= 2_000:
-        yield seen[::-1]
+    yield seen[::-1]
     for decoded in (_base64(text), _hex(text), _morse(text)):
         if decoded:
             yield plain(decoded)

@@ -128,19 +128,9 @@ def _checked(asked: Interview, question: Question, text: str | None) -> Reply | 
         return "abstained"
     if reply.reason == "incomplete_response" and asked.seen.cut:
         return "evidence_cut"
+    # A quote of the whole text may lie in what the cleaned one withholds; its own does not.
     seen = asked.cleaned if question.cleaned else asked.seen
-    return reply if quoted(reply, seen, _voids(asked, reply)) else "quote"
-
-
-def _voids(asked: Interview, reply: Reply) -> list[str]:
-    """The suspected passages of the item that a quote is said to come from."""
-    own = [item for item in (*asked.seen.evidence, asked.seen.turn) if item.role != "system"]
-    found = [
-        own[passage.text_no].text[passage.start : passage.end]
-        for passage in asked.passages
-        if own[passage.text_no].number == reply.source
-    ]
-    return [*found, REMOVED]
+    return reply if quoted(reply, seen, [REMOVED]) else "quote"
 
 
 def _cleaned(seen: Sight, own: Sequence[Item], passages: Sequence[Passage]) -> Sight:

@@ -41,7 +41,8 @@ ORDERS: Final[dict[str, tuple[str, ...]]] = {
         r"[\"'\u201c]?\b(?:verdict|score|grade|rating|judg(?:e)?ment|is_correct|"
         r"passed)\b[\"'\u201d]?"
         r"\s*(?:[:=|]|->|is|becomes)\s*[\"'\[{(]*\s*(?:pass|fail|true|false|correct|incorrect|"
-        r"abstain|null|nan|-?infinity|-?\d)",
+        r"abstain|null|nan|-?infinity)",
+        r"\bscore\b[\"'\u201d]?\s*(?:[:=|]|->|is|becomes)\s*[\"'\[{(]*\s*(?:1\.0+|10|1e\d)\b(?!\.\d)",
         rf"\b{_BEST}\b[ -]{{1,3}}{_MARK}\b",
         rf"\b{_MARK}\b.{{0,20}}\b{_BEST}\b",
         r"\b(?:mark|grade|rate|score|judge|treat|count|label|record|classify|accept|consider|"

@@ -58,6 +58,8 @@ def _within(text: str) -> Iterator[tuple[int, int, str]]:
     if _is_flood(text):
         yield 0, len(text), "flood"
         return
+    if order_in(text) is None:
+        return
     yield from _encoded(text)
     sentences = list(_sentences(text))
     known: set[int] = set()
@@ -100,6 +102,8 @@ def _across(texts: Sequence[str]) -> Iterator[Passage]:
             if not (last[1] > last[0] and first[1] > first[0]):
                 continue
             before, after = head[last[0] : last[1]], tail[first[0] : first[1]]
+            if order_in(before) or order_in(after):
+                continue
             for joint in ("", " "):
                 family = order_in(before + joint + after)
                 if family:
