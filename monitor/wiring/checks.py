@@ -14,6 +14,7 @@ from monitor.roles.files import require_place
 from monitor.roles.pages import require_loopback, split_address
 from monitor.roles.service import Companion
 from monitor.wiring.decoders import trace_decoder
+from monitor.wiring.paging import alertmanager
 from monitor.wiring.receivers import forwarder, otlp_receivers
 
 
@@ -35,6 +36,8 @@ def checked(settings: Settings) -> Iterator[str]:
         yield f"receiver    {receiver.name} on {listen}"
     if onward:
         yield f"forward     {settings.forward.url or settings.forward.langfuse_url}"
+    if alertmanager(settings):
+        yield f"alerts      {settings.alerts.alertmanager_url}"
     yield f"pages       {settings.metrics.listen}"
     yield f"ledger      {settings.ledger.path}"
     yield f"references  {len(references.by_id)} files by id, {len(references.golden)} golden"

@@ -15,7 +15,7 @@ from monitor.wiring.decoders import attributes_of, decoding
 
 SHOWN_KINDS = (
     *("forward", "reload_failed", "relayed", "passed_over"),
-    *("polls", "poll_errors", "look_errors", "labels_"),
+    *("polls", "poll_errors", "look_errors", "labels_", "alerts_"),
 )
 """What the edge counts beside refusals, and shows as events."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from monitor.chosen import (
@@ -12,19 +13,20 @@ from monitor.exposition.live import LagGauge
 from monitor.hosted import hosted_receivers
 from monitor.ports import Redaction
 from monitor.roles.embedded import Embedded, EmbeddedLimits, Health
+from monitor.roles.pager import Pager
 from monitor.roles.pages import Pages
 from monitor.roles.release_pages import ReleasePages
 from monitor.roles.service import Companion, Service
 from monitor.wiring.engines import engine
+from monitor.wiring.paging import pager
 from monitor.wiring.receivers import edge_counts, forwarder, otlp_receivers
 
 
-def service(settings: Settings) -> Service:
-    """The sidecar of `agent-monitor run`."""
+def service(settings: Settings, lag: LagGauge | None = None) -> Service:
+    """The sidecar of `agent-monitor run`; `lag` is told of each report's way to its commit."""
     onward = forwarder(settings)
     receivers = [*otlp_receivers(settings, onward), *hosted_receivers(settings)]
-    companions = [onward] if onward else []
-    lag = LagGauge()
+    lag = lag or LagGauge()
     health = Health()
     redaction = service_redaction(settings)
     parts = engine(
@@ -41,7 +43,9 @@ def service(settings: Settings) -> Service:
         source_faults=lambda: embedded.source_faults(),
         redaction=redaction,
     )
-    beside: list[Companion] = [*companions, *([parts.label_reader] if parts.label_reader else [])]
+    told = pager(settings, parts)
+    possible: tuple[Companion | None, ...] = (onward, parts.label_reader, told)
+    beside = [companion for companion in possible if companion is not None]
     if parts.judge is not None:
         beside.append(parts.judge.hire(settings, parts.engine))
     embedded = Embedded(
@@ -49,7 +53,7 @@ def service(settings: Settings) -> Service:
         receivers,
         _limits(settings),
         parts.stores.spool.bytes,
-        lag.observe,
+        _observing(lag, told),
         health,
         redact=redaction.spans if redaction else list,
     )
@@ -68,6 +72,18 @@ def service(settings: Settings) -> Service:
         ).routes(),
     )
     return Service(embedded, pages, parts.close, beside)
+
+
+def _observing(lag: LagGauge, told: Pager | None) -> Callable[[float], None]:
+    """What each commit's reports are told to."""
+    if told is None:
+        return lag.observe
+
+    def observe(lag_s: float) -> None:
+        lag.observe(lag_s)
+        told.wake()
+
+    return observe
 
 
 def _limits(settings: Settings) -> EmbeddedLimits:
