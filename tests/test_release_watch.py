@@ -16,7 +16,7 @@ from monitor.errors import StateError
 from monitor.releases.arms import Revised, stratum
 from monitor.releases.pairs import Rules
 from monitor.releases.standing import Standing
-from monitor.releases.watch import RECORDS_LIMIT, Watch
+from monitor.releases.watch import PAIRS_LIMIT, RECORDS_LIMIT, Watch
 
 PAGES = math.log10(200)
 
@@ -188,8 +188,11 @@ def test_an_accepted_release_is_compared_no_more() -> None:
 
     assert watch.accept(NEW)
     fed(watch, traffic(NEW, 400, 2))
-    assert standing(watch).evidence == {}
-    assert (standing(watch).accepted, standing(watch).turns_needed) == (True, 0)
+    assert standings(watch) == []
+
+    assert watch.clear(NEW)
+    fed(watch, traffic(NEW, 400, 4))
+    assert standing(watch).evidence["total"] >= PAGES
 
 
 def test_an_unknown_release_cannot_be_cleared_or_accepted() -> None:
@@ -201,6 +204,40 @@ def test_an_unknown_release_cannot_be_cleared_or_accepted() -> None:
 
 def test_a_release_that_is_taken_back_takes_its_evidence_with_it() -> None:
     watch = fed(swapped(), traffic(OLD, 201, 20))
+
+    assert standings(watch) == []
+
+
+def test_a_release_that_comes_back_is_compared_anew() -> None:
+    watch = fed(swapped(), traffic(OLD, 400, 20), traffic(NEW, 49, 4))
+
+    assert standings(watch) == [(NEW, OLD)]
+    assert standing(watch).evidence.get("total", 0) < 1
+    fed(watch, alternating(traffic(OLD, 900, 20), traffic(NEW, 900, 4)))
+    assert standing(watch).mode == "canary"
+    assert standing(watch).evidence["total"] >= PAGES
+
+
+def test_a_stray_conversation_long_before_is_not_where_the_comparison_begins() -> None:
+    """The old release had bad days between the stray and the canary."""
+    watch = fed(Watch(), traffic(OLD, 2000, 20), traffic(NEW, 1, 20), traffic(OLD, 5000, 2))
+    fed(watch, alternating(traffic(OLD, 600, 20), traffic(NEW, 600, 20)))
+
+    assert standing(watch).mode == "canary"
+    assert standing(watch).effect is not None
+    assert abs(standing(watch).effect[0]) < 0.005  # type: ignore[index]
+
+
+def test_the_newest_releases_are_the_ones_that_are_compared() -> None:
+    names = [f"release-{number}" for number in range(6)]
+    watch = fed(Watch(), traffic(OLD, 2000, 20))
+    fed(watch, alternating(*(traffic(name, 60, 20) for name in names)))
+
+    assert {name for name, _ in standings(watch)} == set(names[-PAIRS_LIMIT:])
+
+
+def test_a_release_that_is_rolled_back_to_is_not_compared_with_the_one_it_replaces() -> None:
+    watch = fed(swapped(), traffic(NEW, 2000, 4), traffic(OLD, 500, 20))
 
     assert standings(watch) == []
 

@@ -268,7 +268,7 @@ def test_the_operator_clears_through_the_engine_and_it_lasts(tmp_path: Path) -> 
     assert host.engine.accept_release(NEW)
     host.db.close()
     again = Host(tmp_path / "ledger.sqlite3")
-    assert again.watching.shown.standings[0].accepted
+    assert again.watching.shown.standings == ()
 
 
 def test_orders_are_carried_out_between_batches(tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def test_comparisons_tell_the_evidence_or_how_much_is_missing() -> None:
                 (0.052, 0.01, 0.09),
                 (("tool_mismatch", "2"),),
             ),
-            Standing("taken", A, "swap", 0, {"total": 0.4}, None, (), accepted=True),
+            Standing("third", A, "swap", 0, {"total": 0.4}),
         ),
         thresholds={"total": 2.3},
     )
@@ -146,5 +146,5 @@ def test_comparisons_tell_the_evidence_or_how_much_is_missing() -> None:
             "e = 10^3.2, pages",
             "tool_mismatch (chain 2)",
         ],
-        ["taken", f"{A} (accepted)", "not known", "e = 10^0.4", "none"],
+        ["third", f"{A} (swap)", "not known", "e = 10^0.4", "none"],
     ]

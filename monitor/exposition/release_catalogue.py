@@ -44,7 +44,7 @@ LEFT_OUT: Final = Metric(
 COMPARISON: Final = Metric(
     f"{PREFIX}regression_comparison",
     "info",
-    "What a release is compared with: canary, a concurrent control; swap, history; accepted, none.",
+    "What a release is compared with: canary, a concurrent control; swap, history.",
     (*_PAIR, "mode"),
 )
 SELECTED: Final = Metric(

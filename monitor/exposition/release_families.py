@@ -35,8 +35,7 @@ def comparison_families(shown: Shown, totals: Totals) -> Iterator[Family]:
                 {(*pair, name): value for name, value in zip(own.BOUNDS, each.effect, strict=True)}
             )
         chosen.update({(*pair, reason, chain): 1.0 for reason, chain in each.selected})
-        mode = "accepted" if each.accepted else each.mode
-        add(modes, own.COMPARISON, (*pair, mode), 1, "_info")
+        add(modes, own.COMPARISON, (*pair, each.mode), 1, "_info")
     correctness: dict[cat.Labels, float] = {}
     for quality in shown.qualities:
         if quality.release not in live:

@@ -91,12 +91,11 @@ def _comparisons(live: Live) -> str:
     """Each new release against its baseline, and what is missing where nothing can be said yet."""
     rows = []
     for each in live.shown.standings:
-        kind = "accepted" if each.accepted else each.mode
         selected = ", ".join(f"{reason} (chain {chain})" for reason, chain in each.selected)
         rows.append(
             (
                 each.release,
-                f"{each.baseline} ({kind})",
+                f"{each.baseline} ({each.mode})",
                 _drop(each.effect),
                 _strength(each, live.shown.thresholds.get("total")),
                 selected or "none",

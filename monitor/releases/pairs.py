@@ -93,8 +93,6 @@ class Pair:
     opened: bool = False
     weighed: bool = False
     """Whether there was ever enough for the evidence that pages."""
-    accepted: bool = False
-    """The operator takes the candidate as it is."""
     steps: int = 0
     bounds: Floats = field(default_factory=lambda: np.full(STRATA, np.nan))
     stakes: Floats = field(default_factory=lambda: np.zeros(BETS))
@@ -112,7 +110,7 @@ class Pair:
 
     def step(self, record: Record, base: Record, closed: Closed, at: int, rules: Rules) -> None:
         """Weigh one more conversation of the candidate, which its record already holds."""
-        if self.accepted or not closed.at_risk or not self._open(record, base, rules):
+        if not self._open(record, base, rules):
             return
         self._bet(closed)
         self._weigh_total(record, base, at, rules)
@@ -129,7 +127,7 @@ class Pair:
 
     def missing(self, record: Record, base: Record, at: int, rules: Rules) -> int:
         """Turns until the evidence can be weighed; 0 when it is."""
-        if self.weighed or self.accepted:
+        if self.weighed:
             return 0
         arms = self.arms(record, base, at)
         found = Baseline(arms.baseline[ROOTS]).rise(arms.candidate[ROOTS])

@@ -74,6 +74,8 @@ class Record:
     """Turns at risk of the days that are kept."""
     squared: int = 0
     """Sum of the squares of each day's."""
+    accepted: bool = False
+    """The operator takes it as it is: it is compared no more."""
     total: Floats = field(default_factory=lambda: np.zeros(ARM))
     early: Floats = field(default_factory=lambda: np.zeros((STRATA, VIEW)))
     """First verdicts of the first turns at risk: what bets are held against."""

@@ -29,7 +29,6 @@ class Standing(msgspec.Struct, frozen=True):
     """Reasons and chains that fail more, by e-BH."""
     left_out: float = 0.0
     """Share of the release's turns in strata that the baseline does not know."""
-    accepted: bool = False
 
 
 class Quality(msgspec.Struct, frozen=True):
@@ -68,7 +67,6 @@ def standing_of(pair: Pair, record: Record, base: Record, at: int, rules: Rules)
         effect=effect,
         selected=tuple(cell_names(cell) for cell in pair.selected),
         left_out=found.left_out / max(found.left_out + found.turns, 1),
-        accepted=pair.accepted,
     )
 
 

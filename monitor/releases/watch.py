@@ -19,7 +19,7 @@ from monitor.releases.standing import Shown, quality_of, standing_of
 RECORDS_LIMIT: Final = 16
 """Releases that are remembered; the one silent longest is forgotten first."""
 PAIRS_LIMIT: Final = 3
-"""Comparisons under way; a further release waits until one ends."""
+"""Comparisons under way; the newest releases are the ones compared."""
 META: Final = "watch"
 _RECORD: Final = "release:"
 _PAIR: Final = "pair:"
@@ -55,6 +55,8 @@ class Watch:
         self._at += 1
         self._changed.add(META)
         record = self._records.get(closed.release) or self._appear(closed)
+        if not record.accepted:
+            self._compare(record)
         record.seen(self._at)
         self._changed.add(_record_key(record.name))
         if closed.at_risk:
@@ -81,12 +83,11 @@ class Watch:
         if record is None:
             return False
         record.clear_drift()
-        record.regressed = False
+        record.regressed = record.accepted = False
         self._changed.add(_record_key(release))
         pair = self._pairs.get(release)
         if pair is not None:
             pair.clear(record, self._records[pair.baseline])
-            pair.accepted = False
             self._changed.add(_pair_key(release))
         return True
 
@@ -94,8 +95,9 @@ class Watch:
         """Take the release as it is: no more comparison; whether it is known."""
         if not self.clear(release):
             return False
+        self._records[release].accepted = True
         if release in self._pairs:
-            self._pairs[release].accepted = True
+            self._drop_pair(release)
         return True
 
     def evidence(self, baseline: str, current: str) -> Evidence | None:
@@ -135,30 +137,49 @@ class Watch:
             record.regressed = True
 
     def _appear(self, closed: Closed) -> Record:
-        """A release's first conversation: what it will be compared with is fixed now."""
         self._make_room()
         name = closed.release
         self._orders += 1
         record = self._records[name] = Record(name, self._orders, closed.model)
         self._gone.discard(_record_key(name))
-        base = self._baseline()
-        if base is not None and len(self._pairs) < PAIRS_LIMIT:
-            pair = self._pairs[name] = Pair(name, base.name)
-            pair.mark, pair.mark_turns = base.total.copy(), base.turns
-            self._gone.discard(_pair_key(name))
-            self._changed.add(_pair_key(name))
+        if len(self._pairs) == PAIRS_LIMIT:
+            self._end_oldest()
         return record
 
-    def _baseline(self) -> Record | None:
-        """The newest release with a long history that was not found worse, live ones first.
+    def _compare(self, record: Record) -> None:
+        """See that a release is compared with an older one, over conversations from here on.
+
+        One that came back after a silence begins anew: what others did meanwhile is no control.
+        """
+        name = record.name
+        pair = self._pairs.get(name)
+        if pair is not None:
+            if not pair.opened and record.last_at and not record.is_live(self._at):
+                pair.clear(record, self._records[pair.baseline])
+            return
+        base = self._baseline(record) if len(self._pairs) < PAIRS_LIMIT else None
+        if base is not None:
+            pair = self._pairs[name] = Pair(name, base.name)
+            pair.clear(record, base)
+            self._gone.discard(_pair_key(name))
+            self._changed.add(_pair_key(name))
+
+    def _baseline(self, record: Record) -> Record | None:
+        """The newest release before it with a long history that was not found worse, live first.
 
         Without one, the live release with the longest history: it may become a concurrent control.
         """
-        others = [record for record in self._records.values() if record.count]
-        long = [r for r in others if r.count >= self._rules.baseline_conversations]
+        older = [r for r in self._records.values() if r.count and r.order < record.order]
+        long = [r for r in older if r.count >= self._rules.baseline_conversations]
         if long:
             return max(long, key=lambda r: (not r.regressed, r.is_live(self._at), r.order))
-        return max((r for r in others if r.is_live(self._at)), key=lambda r: r.count, default=None)
+        return max((r for r in older if r.is_live(self._at)), key=lambda r: r.count, default=None)
+
+    def _end_oldest(self) -> None:
+        """Make room for the newest release; one that was found worse keeps its place."""
+        quiet = [name for name in self._pairs if not self._records[name].regressed]
+        if quiet:
+            self._drop_pair(min(quiet, key=lambda name: self._records[name].order))
 
     def _end_silent(self, seen: Record) -> None:
         """End the comparison of a release that was taken back: its traffic went elsewhere."""
