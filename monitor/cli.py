@@ -26,6 +26,8 @@ from monitor.commands import (
     rules,
     run,
     score,
+    topics,
+    worker,
 )
 from monitor.commands.options import FAILED, INTERRUPTED, USAGE
 from monitor.errors import ConfigurationError, InvalidInput, MonitorError
@@ -45,6 +47,8 @@ COMMANDS = (
     rules,
     check,
     bench,
+    topics,
+    worker,
 )
 
 

@@ -1,0 +1,104 @@
+"""Sends outputs and state, and reads state; all with one idempotent producer."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka.errors import KafkaError
+
+from monitor.errors import BackendUnavailable
+from monitor.roles.kafka.names import Names
+from monitor.roles.kafka.outputs import Output
+from monitor.roles.kafka.state import Change, PartitionState, step_header, step_of
+
+LOAD_WAIT_MS: Final = 200
+
+
+class KafkaSending:
+    """Keeps the promises of all lanes of one worker.
+
+    Nothing is sent for work that began longer than `fence_s` ago: by then the group may have
+    given the partition to another worker, which goes on from the state that is in the topic.
+    """
+
+    def __init__(
+        self,
+        producer: AIOKafkaProducer,
+        reader: Callable[[], AIOKafkaConsumer],
+        names: Names,
+        give_up_s: float,
+    ) -> None:
+        self._producer = producer
+        self._reader = reader
+        self._names = names
+        self._give_up_s = give_up_s
+        self.sent = 0
+        self.sent_bytes = 0
+
+    async def send(self, outputs: Sequence[Output]) -> None:
+        """Return when all are acknowledged. Raises BackendUnavailable."""
+        await self._all(outputs)
+
+    async def keep(self, topic: str, partition: int, state: PartitionState) -> None:
+        """Write a step's changes. Raises BackendUnavailable."""
+        where = self._names.state(topic)
+        await self._all(
+            [
+                Output(
+                    where,
+                    partition,
+                    c.key.encode("utf-8", "surrogatepass"),
+                    c.value,
+                    (step_header(c.step),),
+                )
+                for c in state.changes()
+            ]
+        )
+
+    async def load(self, topic: str, partition: int, state: PartitionState) -> None:
+        """Read all that was written of a partition's state."""
+        where = TopicPartition(self._names.state(topic), partition)
+        consumer = self._reader()
+        await consumer.start()
+        try:
+            consumer.assign([where])
+            end = (await consumer.end_offsets([where]))[where]
+            await consumer.seek_to_beginning(where)
+            changes: list[Change] = []
+            while await consumer.position(where) < end:
+                found = await consumer.getmany(where, timeout_ms=LOAD_WAIT_MS)
+                for record in found.get(where, []):
+                    key = record.key.decode("utf-8", "surrogatepass")
+                    changes.append(Change(key, record.value, step_of(record.headers)))
+            state.load(changes)
+        finally:
+            await consumer.stop()
+
+    async def _all(self, outputs: Sequence[Output]) -> None:
+        began = time.monotonic()
+        try:
+            waiting = []
+            for output in outputs:
+                self.sent += 1
+                self.sent_bytes += len(output.value or b"")
+                waiting.append(
+                    await self._producer.send(
+                        output.topic,
+                        output.value,
+                        key=output.key,
+                        partition=output.partition,
+                        headers=list(output.headers),
+                    )
+                )
+            async with asyncio.timeout(self._give_up_s):
+                await asyncio.gather(*waiting)
+        except (KafkaError, TimeoutError) as error:
+            waited = time.monotonic() - began
+            raise BackendUnavailable(
+                f"the broker did not take {len(outputs)} records in {waited:.0f} s: "
+                f"{type(error).__name__}"
+            ) from error

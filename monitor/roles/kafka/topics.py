@@ -1,0 +1,98 @@
+"""Creates the topics between the roles, and checks those that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from kafka.admin import KafkaAdminClient, NewTopic
+from kafka.errors import KafkaError, TopicAlreadyExistsError
+
+from monitor.config.kafka import KafkaSettings
+from monitor.errors import BackendUnavailable, ConfigurationError
+from monitor.roles.kafka.clients import connection
+from monitor.roles.kafka.names import STATE_KEEP_S, Names
+
+MESSAGE_BYTES: Final = 1_048_588
+"""What brokers take by default; our records are smaller."""
+
+
+class Wanted(NamedTuple):
+    """One topic as it should be."""
+
+    name: str
+    partitions: int
+    config: dict[str, str]
+    ours: bool = True
+    """Whether its partitions must be as many as we say."""
+
+
+def wanted(given: KafkaSettings) -> list[Wanted]:
+    """All topics, those of the stages' state among them."""
+    names = Names(given.source, given.prefix)
+    kept = {"cleanup.policy": "delete", "retention.ms": str(round(given.retention_s * 1000))}
+    state = {
+        "cleanup.policy": "compact",
+        "min.compaction.lag.ms": str(round(STATE_KEEP_S * 1000)),
+        "segment.bytes": str(64 * 1024 * 1024),
+        "min.cleanable.dirty.ratio": "0.3",
+    }
+    between = [names.traces, names.conversations, names.reports, names.cases]
+    return [
+        Wanted(given.source, given.source_partitions, kept, ours=False),
+        *(Wanted(name, given.partitions, kept) for name in between),
+        Wanted(names.dead_letters, 1, {**kept, "retention.ms": "-1"}),
+        Wanted(names.state(names.traces), given.partitions, state),
+        Wanted(names.state(names.conversations), given.partitions, state),
+    ]
+
+
+def ensure(given: KafkaSettings, *, create: bool) -> Iterator[str]:
+    """Create what is missing, unless only looking; a line about each topic.
+
+    Raises ConfigurationError for a topic that is missing or other than it should be,
+    BackendUnavailable when no broker answers.
+    """
+    try:
+        admin = KafkaAdminClient(**connection(given))
+    except KafkaError as error:
+        where = ", ".join(given.bootstrap)
+        raise BackendUnavailable(f"no broker answers at {where}: {type(error).__name__}") from error
+    try:
+        there = _partitions(admin)
+        for topic in wanted(given):
+            yield _ensured(admin, topic, there.get(topic.name), given.replication, create=create)
+    finally:
+        admin.close()
+
+
+def _ensured(
+    admin: Any, topic: Wanted, partitions: int | None, replication: int, *, create: bool
+) -> str:
+    if partitions is None and not create:
+        raise ConfigurationError(f"topic {topic.name} is missing; `agent-monitor topics` makes it")
+    if partitions is None:
+        new = NewTopic(
+            name=topic.name,
+            num_partitions=topic.partitions,
+            replication_factor=replication,
+            topic_configs=topic.config,
+        )
+        try:
+            admin.create_topics([new])
+        except TopicAlreadyExistsError:
+            return f"{topic.name}: made by another just now"
+        return f"{topic.name}: made with {topic.partitions} partitions"
+    if topic.ours and partitions != topic.partitions:
+        raise ConfigurationError(
+            f"topic {topic.name} has {partitions} partitions, kafka.partitions says "
+            f"{topic.partitions}; a key's home depends on it, so neither may change while there "
+            "is state (deploy/kafka.md tells how to)"
+        )
+    return f"{topic.name}: there, {partitions} partitions"
+
+
+def _partitions(admin: Any) -> dict[str, int]:
+    described = admin.describe_topics()
+    topics = described["topics"] if isinstance(described, dict) else described
+    return {each["name"]: len(each["partitions"]) for each in topics}
