@@ -148,6 +148,30 @@ def test_short_names_are_read_where_their_field_tells_what_they_are(ladder, expe
     assert same(ladder, actual, expected, hint) is True
 
 
+@pytest.mark.parametrize(
+    ("expected", "actual"),
+    [("economy", "premium economy"), ("iPhone 15", "iPhone 15 Pro"), ("revenue", "net revenue")],
+)
+def test_a_qualifier_leaves_a_value_open(ladder, expected, actual):
+    assert same(ladder, expected, actual) is None
+    assert same(ladder, actual, expected) is None
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "field"),
+    [
+        ("two hours", "120 minutes", "duration"),
+        ("twenty-five kilograms", "25 kg", "weight"),
+        ("St. Louis", "Saint Louis", "city"),
+        ("Munich", "M\u00fcnchen", "city"),
+        ("cancelled", "canceled", "status"),
+        ("every day", "daily", "frequency"),
+    ],
+)
+def test_spellings_of_one_value_are_one(ladder, expected, actual, field):
+    assert same(ladder, expected, actual, Hint(field)) is True
+
+
 def test_two_codes_of_one_kind_are_two_things(ladder):
     assert same(ladder, "SFO", "JFK", Hint("origin")) is False
     assert same(ladder, "ENFJ", "INTJ", Hint("type")) is False

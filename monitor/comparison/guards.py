@@ -54,7 +54,12 @@ def names_swapped(expected: str, actual: str) -> bool:
         lost, new = inside
     elif not _one_place(one, other, lost, new) or any(map(_opens, (*lost, *new))):
         return False
-    return any(not any(_variants(a.word, b.word) for b in new) for a in lost)
+    return _unmatched(lost, new) and _unmatched(new, lost)
+
+
+def _unmatched(some: list[_Name], others: list[_Name]) -> bool:
+    """Whether a name has no other spelling among the others."""
+    return any(not any(_variants(a.word, b.word) for b in others) for a in some)
 
 
 def name_words(text: str) -> frozenset[str]:

@@ -51,11 +51,13 @@ class Lexical:
         if not first or not second:
             return None
         found = _by_words(expected, actual, first, second)
-        return _by_claim(pair) if found is None and not pair.hint.field else found
+        if found is None and (not pair.hint.field or min(len(first), len(second)) > SHORT_WORDS):
+            found = _by_claim(pair)
+        return found
 
 
 def _by_claim(pair: Pair) -> Similarity | None:
-    """Statements and answers: what they deny, and whom they speak of."""
+    """Statements, answers and longer values: what they deny, and whom they speak of."""
     expected, actual = str(pair.expected)[:TEXT_LIMIT], str(pair.actual)[:TEXT_LIMIT]
     if denied(expected, actual):
         return Similarity(GUARDED, "negation")

@@ -123,6 +123,11 @@ def _spelled(text: str) -> Quantity | None:
     words = re.sub(r"[-,]", " ", text).split()
     if not words or len(words) > 16:
         return None
+    if len(words) > 1 and words[0] in NUMBER_WORDS and words[-1] in UNITS:
+        bare = _spelled(" ".join(words[:-1]))
+        return (
+            None if bare is None else bare._replace(dimension=UNITS[words[-1]][0], unit=words[-1])
+        )
     total, current, seen = 0, 0, False
     for word in words:
         if word == "and" and seen:

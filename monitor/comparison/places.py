@@ -6,10 +6,12 @@ import re
 from typing import Final
 
 from monitor.comparison.tables import PLACES, STATES
+from monitor.comparison.text import plain
 from monitor.comparison.words import folded
 
 _STATE_NAMES: Final = frozenset(name.replace("_", " ") for name in STATES.values())
 _GENERIC: Final = re.compile(r"^(?:the|city of|downtown|greater)\s+|\s+(?:state|area)$")
+_SAINT: Final = re.compile(r"^st\s+")
 
 
 def same_place(expected: str, actual: str) -> bool | None:
@@ -30,8 +32,8 @@ def same_place(expected: str, actual: str) -> bool | None:
 
 
 def _parts(text: str) -> list[str]:
-    parts = [part.strip() for part in folded(text).replace(".", "").split(",")]
-    return [_GENERIC.sub("", part) for part in parts if part]
+    parts = [part.strip() for part in plain(folded(text)).replace(".", "").split(",")]
+    return [_SAINT.sub("saint ", _GENERIC.sub("", part)) for part in parts if part]
 
 
 def _one_head(one: str, other: str) -> bool:

@@ -13,6 +13,7 @@ from monitor.comparison.gathering import NotYetEncoded
 from monitor.comparison.names import name_features
 from monitor.comparison.rung import Pair, unsure
 from monitor.comparison.statements import statement_score
+from monitor.comparison.tables import QUALIFIERS
 from monitor.comparison.text import Text
 from monitor.comparison.vectors import UNASKED, Vectors
 from monitor.errors import BackendUnavailable
@@ -60,6 +61,8 @@ class Residual:
         if one.is_foreign != other.is_foreign:
             # Letters say nothing across scripts.
             return unsure("script: unsure")
+        if _qualified(one, other):
+            return unsure("qualifier: unsure")
         row = name_features(one, other)
         near = UNASKED
         fitted = self._calibration.fields
@@ -85,3 +88,9 @@ class Residual:
             return None
         score = statement_score(expected, actual, self._vectors.cosine)
         return None if score is None else Similarity(score, "embedding")
+
+
+def _qualified(one: Text, other: Text) -> bool:
+    """Whether one value is the other with a word that may make another thing of it."""
+    surplus = one.bag ^ other.bag
+    return (one.bag < other.bag or other.bag < one.bag) and not QUALIFIERS.isdisjoint(surplus)

@@ -229,6 +229,30 @@ PLACES: Final = {
     "england": "united kingdom",
     "holland": "netherlands",
     "cdmx": "mexico city",
+    "munchen": "munich",
+    "koln": "cologne",
+    "wien": "vienna",
+    "roma": "rome",
+    "milano": "milan",
+    "firenze": "florence",
+    "venezia": "venice",
+    "torino": "turin",
+    "napoli": "naples",
+    "praha": "prague",
+    "warszawa": "warsaw",
+    "moskva": "moscow",
+    "lisboa": "lisbon",
+    "sevilla": "seville",
+    "geneve": "geneva",
+    "genf": "geneva",
+    "bruxelles": "brussels",
+    "kobenhavn": "copenhagen",
+    "peking": "beijing",
+    "bombay": "mumbai",
+    "calcutta": "kolkata",
+    "bangalore": "bengaluru",
+    "saigon": "ho chi minh city",
+    "kiev": "kyiv",
 }
 """Names of one place, valid only where a field is known to hold a place."""
 
@@ -248,6 +272,13 @@ ALIASES: Final[dict[str, str]] = {
     "approx": "approximately",
     "dept": "department",
     "qty": "quantity",
+    "sci fi": "science fiction",
+    "every day": "daily",
+    "every week": "weekly",
+    "every month": "monthly",
+    "every year": "yearly",
+    "annually": "yearly",
+    "every hour": "hourly",
     "mon": "monday",
     "tue": "tuesday",
     "tues": "tuesday",
@@ -279,6 +310,16 @@ WORDS: Final[dict[str, str]] = {
     "colour": "color",
     "centre": "center",
     "grey": "gray",
+    "cancelled": "canceled",
+    "cancelling": "canceling",
+    "travelling": "traveling",
+    "favourite": "favorite",
+    "behaviour": "behavior",
+    "licence": "license",
+    "theatre": "theater",
+    "catalogue": "catalog",
+    "programme": "program",
+    "enquiry": "inquiry",
 }
 """Single words within a text that are spelled in two ways."""
 
@@ -290,6 +331,16 @@ FILLER: Final = frozenset(
     )
 )
 """Words that carry no claim of their own."""
+
+QUALIFIERS: Final = frozenset(
+    split(
+        "premium basic pro plus max mini lite ultra net gross junior senior deluxe standard "
+        "express north south east west northern southern eastern western upper lower inner outer "
+        "former ex vice deputy assistant acting half double triple partial non pre post sub anti "
+        "fake"
+    )
+)
+"""Words that make another thing of what they stand beside: premium economy is not economy."""
 
 OPENERS: Final = frozenset(
     split(
