@@ -79,7 +79,9 @@ class Baseline:
         together = self._y + y
         pooled = (self._x + x) / together
         terms = float((pooled * (1.0 - pooled) * y * together / self._y).sum())
-        effect = self._effect if turns <= self.turns else float(design_effect(merged))
+        own = float(design_effect(merged))
+        larger = self._effect if turns <= self.turns else own
+        effect = max(larger, (self._effect + own) / 2.0)
         return Rise(
             (events - float(self._h @ y)) / turns,
             effect * terms / (turns * turns),
@@ -103,7 +105,10 @@ def moments(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     rise = (b_x - h * b_y).sum(axis=-1) / size
     pooled = (a_x + b_x) / (a_y + b_y)
     terms = (pooled * (1.0 - pooled) * b_y * (a_y + b_y) / a_y).sum(axis=-1)
-    effect = np.where(a_y.sum(axis=-1) >= b_turns, design_effect(a), design_effect(b))
+    before, after = design_effect(a), design_effect(b)
+    larger = np.where(a_y.sum(axis=-1) >= b_turns, before, after)
+    # An arm whose turns fail together more than the other's must not pass for the other.
+    effect = np.maximum(larger, (before + after) / 2.0)
     return rise, effect * terms / (size * size)
 
 
