@@ -6,10 +6,14 @@ import math
 
 import numpy as np
 import pytest
+from released import NEW, OLD, closed
 
+from monitor.releases.days import Day, day_variance
+from monitor.releases.watch import Watch
 from monitor.roles.detector_bench.acceptance import Effort, acceptance, interval
 from monitor.roles.detector_bench.months import canary, mix_shift, swap
 from monitor.roles.detector_bench.others import Adwin, cusum, peeked_z, relative_all
+from monitor.roles.detector_bench.ours import mixture_path
 from monitor.roles.detector_bench.streams import (
     HAZARDS,
     day_factors,
@@ -158,3 +162,34 @@ def test_the_table_says_all_of_it(short: dict) -> None:
 
     for words in ("mix shift", "canary with day effects", "UAEF", "operating curve", "sd 0.2"):
         assert words in said
+
+
+@pytest.mark.parametrize("deviation", [0.0, 0.4])
+def test_the_product_finds_what_the_simulation_says_it_finds(deviation: float) -> None:
+    """The same conversations through the watch and through the whole-stream formulas."""
+    rng = np.random.default_rng(11)
+    stream = kinds()
+    factors = day_factors(rng, 8, deviation)
+    old = [drawn(rng, stream.probabilities(0.05 * factor), 400) for factor in factors[:7]]
+    new = drawn(rng, stream.probabilities(0.12), 900)
+    watch = Watch()
+    for day, chosen in enumerate([*old, new[:400], new[400:]]):
+        for kind in chosen:
+            roots, at_risk = int(stream.roots[kind]), int(stream.at_risk[kind])
+            watch.observe(closed(OLD if day < 7 else NEW, roots, at_risk, day=day))
+
+    rows = np.array([stream.sums[chosen].sum(axis=0) for chosen in old])
+    candidate = np.cumsum(stream.sums[new], axis=0)
+    days = [Day(x, int(y), xx, xy, int(yy)) for _, x, y, xx, xy, yy in rows]
+    between = day_variance(days)
+    assert between is not None
+    assert bool(between) == bool(deviation)
+    turns = candidate[:, 2]
+    first = np.minimum(turns, turns[399])
+    shares = (first**2 + (turns - first) ** 2) / turns**2
+    before = float((rows[:, 2] ** 2).sum() / rows[:, 2].sum() ** 2)
+    path = mixture_path(
+        rows.sum(axis=0)[None], candidate[:, None, :], 0.0, between * (before + shares)
+    )
+    (found,) = watch.shown().standings
+    assert found.evidence["total"] == pytest.approx(float(path.max()) / math.log(10), abs=1e-5)
