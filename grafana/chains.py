@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
+
 from grafana.expressions import quantile, share
 from grafana.page import Row, page
 from grafana.panels import (
+    HEIGHT,
     HIGH_IS_GOOD,
+    NEAR_ONE,
     PER_SECOND,
-    PERCENT,
     RATE,
     SECONDS,
     Panel,
@@ -19,6 +23,7 @@ from grafana.panels import (
     lines,
     numbers,
 )
+from monitor.exposition.catalogue import BUCKETS
 
 NO_TURNS = "No turn was seen in this time."
 NOT_SCORED = "Not enough data: no turn was scored in this time."
@@ -49,7 +54,7 @@ def _lengths() -> tuple[Panel, ...]:
                 "tool calls behind the reply. 0 is a reply without any.",
                 NOT_SCORED,
             ),
-            Query(share(in_range % PASSED, in_range % SCORED), "{{chain}} calls"),
+            Query(share(in_range % PASSED, in_range % SCORED), "chain {{chain}}"),
             scale=Scale("percentunit", 1, 0.0, 1.0, HIGH_IS_GOOD),
         ),
         lines(
@@ -58,8 +63,8 @@ def _lengths() -> tuple[Panel, ...]:
                 "Turns that passed, of those with a verdict, within the window.",
                 NOT_SCORED,
             ),
-            Query(share(by_release % PASSED, by_release % SCORED), "{{release}}, {{chain}} calls"),
-            scale=PERCENT,
+            Query(share(by_release % PASSED, by_release % SCORED), "{{release}}, chain {{chain}}"),
+            scale=NEAR_ONE,
         ),
         lines(
             Told(
@@ -70,7 +75,7 @@ def _lengths() -> tuple[Panel, ...]:
             ),
             Query(
                 "sum by (chain) (rate(agent_monitor_turns_total{@by_release}[$__rate_interval]))",
-                "{{chain}} calls",
+                "chain {{chain}}",
             ),
             scale=PER_SECOND,
             stacked="normal",
@@ -87,28 +92,46 @@ def _lengths() -> tuple[Panel, ...]:
                     f"sum by (chain) (rate({TURNS}[$window]))" % ',verdict="cascade_fail"',
                     f"sum by (chain) (rate({TURNS}[$window]))" % SCORED,
                 ),
-                "{{chain}} calls",
+                "chain {{chain}}",
             ),
             scale=RATE,
         ),
     )
 
 
+def _by_bucket() -> Iterator[Query]:
+    """One query for each bucket, since a panel does not sort series by their bounds.
+
+    A bucket without a conversation is -1, which the panel puts into words.
+    """
+    for before, bound in pairwise(("", *BUCKETS)):
+        passed, scored = (_between(before, bound, outcome) for outcome in ("pass", ".+"))
+        legend = f"more than {before} s" if bound == "+Inf" else f"up to {bound} s"
+        yield Query(f"{share(passed, scored)} or vector(-1)", legend.replace(".0 s", " s"))
+
+
+def _between(before: str, bound: str, outcome: str) -> str:
+    """Conversations of the time shown that fell between two bounds."""
+    up_to = f'sum(increase({LATENCY}_bucket{{@by_release,outcome=~"%s",le="%s"}}[$__range]))'
+    if not before:
+        return up_to % (outcome, bound)
+    return f"({up_to % (outcome, bound)} - {up_to % (outcome, before)})"
+
+
 def _latency() -> tuple[Panel, ...]:
     total = f"{LATENCY}_sum{{@by_release}}"
     count = f"{LATENCY}_count{{@by_release}}"
-    within = f"sum by (le) (increase({LATENCY}_bucket{{@by_release%s}}[$__range]))"
     correlation = "agent_monitor_latency_correctness_correlation_ratio{@by_release}"
     return (
         bars(
             Told(
                 "Correct conversations by time waited",
-                "Of the conversations in which users waited no longer than so many seconds, those "
-                "that passed, in the time shown.",
+                "Conversations that passed, of those with a verdict in which users waited so "
+                "long, in the time shown.",
                 NOT_CLOSED,
             ),
-            Query(share(within % ',outcome="pass"', within % ""), "up to {{le}} s"),
-            scale=Scale("percentunit", 1, 0.0, 1.0, HIGH_IS_GOOD),
+            *_by_bucket(),
+            scale=Scale("percentunit", 1, 0.0, 1.0, HIGH_IS_GOOD, {"-1": "no conversation"}),
         ),
         numbers(
             Told(
@@ -120,6 +143,7 @@ def _latency() -> tuple[Panel, ...]:
             Query(f"max by (release) ({correlation})", "{{release}}"),
             scale=Scale("none", 2, -1.0, 1.0),
             width=12,
+            height=HEIGHT,
         ),
         lines(
             Told(
@@ -164,7 +188,7 @@ def _latency() -> tuple[Panel, ...]:
                     f"sum by (chain) (rate({total}[$window]))",
                     f"sum by (chain) (rate({count}[$window]))",
                 ),
-                "{{chain}} calls",
+                "chain {{chain}}",
             ),
             scale=SECONDS,
         ),
@@ -186,7 +210,7 @@ def _latency() -> tuple[Panel, ...]:
             Query(
                 "sum by (chain) "
                 "(rate(agent_monitor_conversations_total{@by_release}[$__rate_interval]))",
-                "{{chain}} calls",
+                "chain {{chain}}",
             ),
             scale=PER_SECOND,
             stacked="normal",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from grafana.expressions import share
 from grafana.page import Row, page
-from grafana.panels import PERCENT, RATE, Panel, Query, Scale, Told, lines, numbers, rows
+from grafana.panels import NEAR_ONE, RATE, Panel, Query, Scale, Told, lines, numbers, rows
 
 NOT_COMPARED = "Not enough data: no release can be compared with another yet."
 PAIR = "{{release}} against {{baseline_release}}"
@@ -120,6 +120,7 @@ def _standing() -> Panel:
         Query(upper),
         Query(f"{BY_PAIR} (agent_monitor_regression_left_out_ratio{{{RAW}}})"),
         scale=Scale("none", 2),
+        height=5,
         units={
             "Drop, at least": "percentunit",
             "Drop, at most": "percentunit",
@@ -241,7 +242,7 @@ def _alone() -> tuple[Panel, ...]:
                 "max by (release, bound) (agent_monitor_correctness_ratio{@by_release})",
                 "{{release}}, {{bound}}",
             ),
-            scale=PERCENT,
+            scale=NEAR_ONE,
         ),
         lines(
             Told(
@@ -275,5 +276,6 @@ def _alone() -> tuple[Panel, ...]:
             Query(passed),
             scale=Scale("short", 0),
             units={"First seen": "dateTimeAsIso", "Correct": "percentunit"},
+            height=6,
         ),
     )

@@ -6,10 +6,11 @@ from grafana.expressions import quantile, share
 from grafana.page import Row, page
 from grafana.panels import (
     COUNT,
+    HEIGHT,
     NONE_IS_GOOD,
     PER_SECOND,
-    PERCENT,
     SECONDS,
+    SHARE,
     Panel,
     Query,
     Scale,
@@ -155,7 +156,7 @@ def _spans() -> tuple[Panel, ...]:
             Query(
                 "sort_desc(sum by (why) "
                 f"(increase(agent_monitor_dropped_spans_total{{@all}}{SHOWN})))"
-                ' or label_replace(vector(0), "why", "none", "", "")',
+                ' or on () label_replace(vector(0), "why", "none", "", "")',
                 "{{why}}",
             ),
             width=8,
@@ -176,12 +177,12 @@ def _spans() -> tuple[Panel, ...]:
         bars(
             Told(
                 "Events",
-                "Limits that bit and oddities that were met on the way, the 15 most frequent of "
+                "Limits that bit and oddities that were met on the way, the ten most frequent of "
                 "the time shown.",
                 GONE,
             ),
             Query(
-                f"topk(15, sum by (event) (increase(agent_monitor_events_total{{@all}}{SHOWN})))",
+                f"topk(10, sum by (event) (increase(agent_monitor_events_total{{@all}}{SHOWN})))",
                 "{{event}}",
             ),
             width=8,
@@ -239,27 +240,31 @@ def _limits() -> tuple[Panel, ...]:
                 "And that it never got because its queue was full, in the time shown.",
                 GONE,
             ),
-            Query(f"{waiting} or {none}", "{{sink}}: waiting"),
-            Query(f"{never} or {none}", "{{sink}}: lost"),
+            Query(f"{waiting} or on () {none}", "{{sink}}: waiting"),
+            Query(f"{never} or on () {none}", "{{sink}}: lost"),
             scale=LOST,
             width=8,
         ),
-        bars(
+        numbers(
             Told(
                 "Sources that are polled",
                 "Whether each could be read the last time.",
                 GONE,
             ),
-            Query(f'{source} or label_replace(vector(2), "source", "none", "", "")', "{{source}}"),
+            Query(
+                f'{source} or on () label_replace(vector(2), "source", "source", "", "")',
+                "{{source}}",
+            ),
             scale=Scale(
                 "short",
                 0,
                 0.0,
                 2.0,
-                ((None, "red"), (1.0, "green")),
+                ((None, "red"), (1.0, "green"), (2.0, "text")),
                 {"0": "refuses", "1": "readable", "2": "none is polled"},
             ),
             width=8,
+            height=HEIGHT,
         ),
         bars(
             Told(
@@ -288,7 +293,7 @@ def _limits() -> tuple[Panel, ...]:
                 ),
                 "hits",
             ),
-            scale=PERCENT,
+            scale=SHARE,
             width=8,
         ),
         lines(

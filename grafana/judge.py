@@ -6,9 +6,11 @@ from grafana.expressions import share
 from grafana.page import Row, page
 from grafana.panels import (
     COUNT,
+    HEIGHT,
     LOW_IS_GOOD,
+    NEAR_ONE,
     PER_SECOND,
-    PERCENT,
+    SHARE,
     Panel,
     Query,
     Scale,
@@ -173,7 +175,7 @@ def _calls() -> tuple[Panel, ...]:
                 ),
                 "cached",
             ),
-            scale=PERCENT,
+            scale=SHARE,
             width=8,
         ),
     )
@@ -192,7 +194,7 @@ def _says() -> tuple[Panel, ...]:
                 "max by (release, bound) (agent_monitor_corrected_correctness_ratio{@by_release})",
                 "{{release}}, {{bound}}",
             ),
-            scale=PERCENT,
+            scale=NEAR_ONE,
         ),
         lines(
             Told(
@@ -205,7 +207,7 @@ def _says() -> tuple[Panel, ...]:
                 "release:agent_monitor_correctness:ratio_rate1h{@rule_by_release}",
                 "{{release}}",
             ),
-            scale=PERCENT,
+            scale=NEAR_ONE,
         ),
         lines(
             Told(
@@ -254,7 +256,8 @@ def _belief() -> tuple[Panel, ...]:
             ),
             Query(
                 "sort_desc(sum by (family) "
-                "(increase(agent_monitor_judge_suspected_injections_total{@all}[$__range])))",
+                "(increase(agent_monitor_judge_suspected_injections_total{@all}[$__range]))) "
+                'or on () label_replace(vector(0), "family", "none", "", "")',
                 "{{family}}",
             ),
             width=8,
@@ -273,6 +276,7 @@ def _belief() -> tuple[Panel, ...]:
             ),
             scale=Scale("none", 2, -1.0, 1.0, ((None, "red"), (0.4, "orange"), (0.6, "green"))),
             width=8,
+            height=HEIGHT,
         ),
         rows(
             Told(

@@ -8,9 +8,9 @@ from grafana.panels import (
     COUNT,
     HIGH_IS_GOOD,
     LOW_IS_GOOD,
+    NEAR_ONE,
     NONE_IS_GOOD,
     PER_SECOND,
-    PERCENT,
     RATE,
     SECONDS,
     Panel,
@@ -25,7 +25,7 @@ NOT_SCORED = "Not enough data: no turn was scored in this time."
 NO_TURNS = "No turn was seen in this time."
 NOT_COMPARED = "Not enough data: no release can be compared with another yet."
 EVIDENCE = Scale("none", 1, 0.0, steps=((None, "green"), (1.0, "orange"), (2.3, "red")))
-SHARE = Scale("percentunit", 1, 0.0, 1.0, HIGH_IS_GOOD)
+CORRECT = Scale("percentunit", 1, 0.0, 1.0, HIGH_IS_GOOD)
 ROOTS = Scale("percentunit", 1, 0.0, None, LOW_IS_GOOD)
 
 
@@ -67,7 +67,7 @@ def _now() -> tuple[Panel, ...]:
                 NOT_SCORED,
             ),
             Query(share(turns % ',verdict="pass"', scored), "{{release}}"),
-            scale=SHARE,
+            scale=CORRECT,
         ),
         numbers(
             Told(
@@ -135,7 +135,7 @@ def _correctness() -> tuple[Panel, ...]:
                 NOT_SCORED,
             ),
             Query(share(turns % ',verdict="pass"', scored), "{{release}}"),
-            scale=PERCENT,
+            scale=NEAR_ONE,
         ),
         lines(
             Told(
@@ -218,7 +218,7 @@ def _behind() -> tuple[Panel, ...]:
                 ),
                 "{{release}}",
             ),
-            scale=PERCENT,
+            scale=NEAR_ONE,
         ),
         lines(
             Told(

@@ -80,7 +80,9 @@ class Scale:
     """Words in place of values."""
 
 
-PERCENT: Final = Scale("percentunit", 1, 0.0, 1.0)
+SHARE: Final = Scale("percentunit", 1, 0.0, 1.0)
+NEAR_ONE: Final = Scale("percentunit", 1, None, 1.0)
+"""Of shares that seldom fall far: the axis begins where they are."""
 RATE: Final = Scale("percentunit", 1, 0.0)
 COUNT: Final = Scale("short", 0, 0.0)
 PER_SECOND: Final = Scale("ops", None, 0.0)
@@ -119,7 +121,13 @@ def lines(
     return _dressed(panel, told, scale, width, HEIGHT, _asked(queries))
 
 
-def numbers(told: Told, *queries: Query, scale: Scale = PERCENT, width: int = 6) -> Panel:
+def numbers(
+    told: Told,
+    *queries: Query,
+    scale: Scale = SHARE,
+    width: int = 6,
+    height: int = STAT_HEIGHT,
+) -> Panel:
     """Values of the whole range, in large figures."""
     panel = (
         stat.Panel()
@@ -129,7 +137,7 @@ def numbers(told: Told, *queries: Query, scale: Scale = PERCENT, width: int = 6)
         .text_mode(kinds.BigValueTextMode.VALUE_AND_NAME)
         .wide_layout(True)
     )
-    return _dressed(panel, told, scale, width, STAT_HEIGHT, _asked(queries, instant=True))
+    return _dressed(panel, told, scale, width, height, _asked(queries, instant=True))
 
 
 def bars(told: Told, *queries: Query, scale: Scale = COUNT, width: int = 12) -> Panel:

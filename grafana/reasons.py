@@ -8,8 +8,8 @@ from grafana.panels import (
     COUNT,
     LOW_IS_GOOD,
     PER_SECOND,
-    PERCENT,
     RATE,
+    SHARE,
     Panel,
     Query,
     Scale,
@@ -89,8 +89,8 @@ def _roots() -> tuple[Panel, ...]:
                 NO_TURNS,
             ),
             Query(
-                "sort_desc(sum by (reason, detail) "
-                "(increase(agent_monitor_failure_details_total{@by_release}[$__range])))",
+                "topk(10, sum by (reason, detail) (increase(agent_monitor_failure_details_total"
+                '{@by_release,reason!="prior_action_failed"}[$__range])))',
                 "{{reason}}: {{detail}}",
             ),
         ),
@@ -106,7 +106,7 @@ def _roots() -> tuple[Panel, ...]:
                     f"sum by (chain) (rate({ROOT}[$window]))",
                     f"sum by (chain) (rate({AT_RISK}[$window]))",
                 ),
-                "{{chain}} calls",
+                "chain {{chain}}",
             ),
             scale=RATE,
         ),
@@ -168,9 +168,7 @@ def _inherited() -> tuple[Panel, ...]:
                 "Failed turns in the time shown that nothing needs to be mended for.",
                 NO_TURNS,
             ),
-            Query(
-                f"sum by (release) (increase({INHERITED}[$__range])) or vector(0)", "{{release}}"
-            ),
+            Query(f"sum by (release) (increase({INHERITED}[$__range]))", "{{release}}"),
             scale=COUNT,
             width=8,
         ),
@@ -188,7 +186,7 @@ def _inherited() -> tuple[Panel, ...]:
                 ),
                 "{{release}}",
             ),
-            scale=PERCENT,
+            scale=SHARE,
         ),
         lines(
             Told(
@@ -259,7 +257,7 @@ def _scores() -> tuple[Panel, ...]:
             Query(
                 "sort_desc(sum by (from, to) "
                 "(increase(agent_monitor_corrections_total{@all}[$__range])) > 0) "
-                "or label_replace(label_replace(vector(0), "
+                "or on () label_replace(label_replace(vector(0), "
                 '"from", "none", "", ""), "to", "corrected", "", "")',
                 "{{from}} → {{to}}",
             ),
