@@ -105,14 +105,14 @@ ORDERS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "plea": (
         r"\b(?:please|beg|implore|plead|kindly|mercy|have pity|be kind|be lenient|be generous)\b"
-        r".{0,80}\b(?:score|grade|pass|mark|rate|rating|evaluat|judge|lenien)",
+        r".{0,80}\b(?:scores?|grad(?:es?|ing)|pass(?:es|ed|ing)?|marks?|ratings?|evaluat\w*|"
+        r"judg\w*|lenien\w*)\b",
         r"\b(?:lose my job|get fired|be fired|shut ?down|be punished|terminated|deleted|die|suffer|"
-        r"starve|consequences|regret|sued|lawsuit|reported)\b.{0,80}\b(?:unless|if|score|grade|"
-        r"pass|"
-        r"mark|rate|judge|fail)",
-        r"\b(?:unless|if)\b.{0,80}\b(?:lose my job|fired|shut ?down|punished|terminated|deleted|"
-        r"die|"
-        r"suffer|sued|reported|regret)",
+        r"starve|consequences|regret|sued|lawsuit|reported)\b.{0,80}"
+        r"\b(?:scores?|grades?|pass(?:es|ed)?|marks?|ratings?|judge\w*|fail\w*)\b",
+        r"\b(?:unless|if)\b.{0,80}\b(?:scores?|grades?|pass(?:es|ed)?|marks?|judge\w*|fail\w*)\b"
+        r".{0,80}\b(?:lose my job|fired|shut ?down|punished|terminated|deleted|die|suffer|sued|"
+        r"regret)\b",
         r"\b(?:tip|pay|reward|bribe|donate|bonus|gift)\b.{0,12}\b(?:you|graders?|judges?)\b.{0,40}"
         r"(?:\$|\u20ac|\b\d|\busd\b|\bdollars?\b|\bbonus\b|\bmoney\b)",
     ),

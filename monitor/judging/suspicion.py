@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from monitor.judging.disguises import BASE64, HEX, MORSE_RUN, readings
@@ -37,7 +38,7 @@ def suspected(texts: Sequence[str]) -> list[Passage]:
     passages = [
         Passage(number, start, end, family)
         for number, text in enumerate(texts)
-        for start, end, family in _within(text)
+        for start, end, family in _passages(text)
     ]
     return passages + list(_across(texts))
 
@@ -52,6 +53,12 @@ def without(text: str, passages: Sequence[Passage]) -> str:
         at = passage.end
     cleaned = " ".join(part.strip() for part in (*kept, text[at:]) if part.strip())
     return re.sub(rf"(?:{re.escape(REMOVED)} ?)+", f"{REMOVED} ", cleaned).strip()
+
+
+@lru_cache(1_024)
+def _passages(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Those of one text; every later turn of its conversation asks for them again."""
+    return tuple(_within(text))
 
 
 def _within(text: str) -> Iterator[tuple[int, int, str]]:
@@ -84,6 +91,7 @@ def _encoded(text: str) -> Iterator[tuple[int, int, str]]:
                 yield found.start(), found.end(), family
 
 
+@lru_cache(4_096)
 def order_in(text: str) -> str | None:
     """The family of the order that a text holds, under whatever disguise; None: it holds none."""
     for reading in readings(text):
