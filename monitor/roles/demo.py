@@ -17,7 +17,7 @@ from monitor.errors import MonitorError
 from monitor.roles.demo_traffic import AFTER, BEFORE, TOOLS, Played, traffic
 from monitor.roles.service import Addresses
 
-CONVERSATIONS = 150
+CONVERSATIONS = 250
 PER_REQUEST = 5
 WAIT_S = 40.0
 POLL_S = 0.25
@@ -78,6 +78,30 @@ def findings(samples: Samples) -> Iterator[str]:
             if count:
                 kind = "inherited" if reason == "prior_action_failed" else "root cause"
                 yield f"  {release:<24}{reason:<32}{count:>5.0f}  {kind}"
+    yield from _comparison(samples)
+
+
+def _comparison(samples: Samples) -> Iterator[str]:
+    """How sure it is that the newer release is the worse one."""
+    drops = _by_release(samples, "agent_monitor_regression_effect_ratio", "bound")
+    found = _by_release(samples, "agent_monitor_regression_log10_evidence", "signal")
+    needed = samples.get("agent_monitor_regression_needed_turns", [])
+    thresholds = {
+        labels["signal"]: value
+        for labels, value in samples.get("agent_monitor_regression_log10_threshold", [])
+    }
+    for labels, turns in needed:
+        release, baseline = labels["release"], labels["baseline_release"]
+        drop, log10 = drops[release], found[release]["total"]
+        yield ""
+        yield f"{release} against {baseline}"
+        if turns:
+            yield f"  not enough data: {turns:.0f} more turns"
+            continue
+        estimate, low, high = (100 * drop[bound] for bound in ("estimate", "lower", "upper"))
+        verdict = "pages" if log10 >= thresholds["total"] else "stays silent"
+        yield f"  drop in correct turns      {estimate:.1f} points ({low:.1f} to {high:.1f})"
+        yield f"  evidence that it is worse  e = 10^{log10:.1f}: {verdict}"
 
 
 def _by_release(samples: Samples, name: str, label: str) -> dict[str, dict[str, float]]:

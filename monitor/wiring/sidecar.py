@@ -109,5 +109,6 @@ def demo_settings(folder: Path, references: Path, tools: Path) -> Settings:
             "conversation": {"settle_s": 0.2, "quiet_s": 1.0, "idle_s": 1.0},
             "references": {"by_id": [references]},
             "tools": {"files": [tools]},
+            "releases": {"baseline_conversations": 100},
         }
     )
