@@ -1,4 +1,4 @@
-"""Ordinary turns of real conversations get their verdicts: caution costs less than one in a hundred."""
+"""Ordinary turns of real conversations get their verdicts: caution costs less than 1 in 100."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ ORDERS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "plea": (
         r"\b(?:please|beg|implore|plead|kindly|mercy|have pity|be kind|be lenient|be generous)\b"
-        r".{0,80}\b(?:scores?|grad(?:es?|ing)|pass(?:es|ed|ing)?|marks?|ratings?|evaluat\w*|"
+        r"[^\"{}\n]{0,60}\b(?:scores?|grad(?:es?|ing)|pass(?:es|ed|ing)?|marks?|ratings?|evaluat\w*|"
         r"judg\w*|lenien\w*)\b",
         r"\b(?:lose my job|get fired|be fired|shut ?down|be punished|terminated|deleted|die|suffer|"
         r"starve|consequences|regret|sued|lawsuit|reported)\b.{0,80}"
