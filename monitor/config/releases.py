@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from monitor.config.section import Count, Section, Unit
+from monitor.config.section import Count, Seconds, Section, Unit
 
 
 class ReleaseSettings(Section):
@@ -20,6 +20,8 @@ class ReleaseSettings(Section):
     """Rise of root failures per turn that is borne when there is no concurrent control."""
     page_evidence: Annotated[float, Field(gt=1)] = 200.0
     """Under no change, evidence exceeds this once in so many releases, however often one looks."""
+    retire_after_s: Seconds = 14 * 86_400.0
+    """After this silence a release's series end; its history stays a baseline."""
     monthly_conversations: Count = 60_000
     """Of the traffic that is watched; with the next setting it gives the drift threshold."""
     monthly_drift_alarms: Annotated[float, Field(gt=0)] = 0.01
