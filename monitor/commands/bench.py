@@ -19,6 +19,7 @@ from monitor.commands.options import (
 )
 from monitor.config import Settings
 from monitor.roles import bench, bench_conventions, bench_estimates
+from monitor.roles.alert_bench import latency
 from monitor.roles.detector_bench import acceptance
 from monitor.roles.detector_bench.cost import cost
 from monitor.roles.detector_bench.table import table
@@ -35,7 +36,8 @@ def add(commands: Commands) -> None:
         choices=PARTS,
         default="ingest",
         help="ingest: a span from the wire to the ledger (the default); scoring: turns a second; "
-        "detectors: false alarms and delays, simulated; estimates: what judging a sample is worth",
+        "detectors: false alarms and delays, simulated; estimates: what judging a sample is worth; "
+        "alerts: from a closed conversation to the webhook, needs Prometheus and Alertmanager",
     )
     parser.add_argument("--json", action="store_true", help="one line of JSON")
     parser.add_argument("--quick", action="store_true", help="fewer spans, no memory figure")
@@ -91,6 +93,12 @@ def _ingest(arguments: argparse.Namespace) -> dict[str, Any]:
     return figures
 
 
+def _alerts(arguments: argparse.Namespace) -> dict[str, Any]:
+    events = 10 if arguments.quick else 200
+    with tempfile.TemporaryDirectory(prefix="agent-monitor-bench-", dir=arguments.folder) as name:
+        return latency.measure(wiring.service, Path(name), events, 0.05, _tell)
+
+
 def _tell(text: str) -> None:
     print(text, file=sys.stderr)
 
@@ -131,5 +139,6 @@ PARTS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
     "scoring": _scoring,
     "detectors": _detectors,
     "estimates": _estimates,
+    "alerts": _alerts,
 }
 """What can be measured, each alone."""
