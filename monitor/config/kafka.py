@@ -53,6 +53,8 @@ class KafkaSettings(Section):
     commit_s: Annotated[float, Field(gt=0, le=60)] = 1.0
     tick_s: Annotated[float, Field(gt=0, le=60)] = 1.0
     """How often a worker looks for what has fallen due."""
+    send_s: Annotated[float, Field(gt=0, le=300)] = 8.0
+    """How long collect waits for the brokers before it tells its sender to come again."""
     drain_s: Seconds = 20.0
     """How long stopping waits for the work in hand."""
     stalled_s: Annotated[float, Field(gt=0)] = 60.0

@@ -20,6 +20,7 @@ from monitor.exposition.families import (
     family_of,
     gauge,
 )
+from monitor.exposition.group_families import group_families
 from monitor.exposition.judge_families import judge_families
 from monitor.exposition.live import LAG_BUCKETS_S, Live, settled
 from monitor.exposition.release_families import comparison_families
@@ -50,6 +51,7 @@ class Collector:
         yield from judge_families(live.judging, totals)
         yield from _span_families(totals, live)
         yield from _health_families(totals, live)
+        yield from group_families(live.groups)
 
     def render(self, accept: str) -> tuple[bytes, str]:
         """The page and its content type, as OpenMetrics where the Accept header prefers it."""

@@ -39,6 +39,15 @@ class LagGauge:
         return Lag(tuple(self._buckets), self._sum_s)
 
 
+class Groups(msgspec.Struct, frozen=True):
+    """How far the consumer groups of the roles apart are behind."""
+
+    lags: dict[tuple[str, str], int] = {}
+    """Records not acknowledged, by group and topic."""
+    export_s: float | None = None
+    """Age of the record that was taken last; None before the first."""
+
+
 class Live(msgspec.Struct, frozen=True):
     """Gauges, and counts that started with the process."""
 
@@ -59,6 +68,8 @@ class Live(msgspec.Struct, frozen=True):
     version: str = "unknown"
     shown: Shown = Shown()
     """What the detectors said with the last commit."""
+    groups: Groups | None = None
+    """None where the roles are not apart."""
     judging: Judging | None = None
     """The judge; None where none is configured."""
 

@@ -159,6 +159,10 @@ class Engine:
         """Take a release as it is; whether it is known."""
         return self._watching is not None and self._settle(self._watching.accept, release)
 
+    def take(self, at: float, effects: Effects) -> None:
+        """Take in what was made elsewhere; it is in the file with the next commit."""
+        self._keep(at, effects)
+
     def settle(self, seq: int, case: JudgeCase, opinions: Opinions, now: float) -> None:
         """Take in what came of asking about a drawn conversation, on the writer's thread."""
         if self._desk is None or not self._desk.answer(seq, case, opinions):

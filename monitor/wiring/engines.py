@@ -11,7 +11,7 @@ from typing import Any
 from monitor.chosen import Evaluation, evaluation
 from monitor.config import Settings
 from monitor.exposition.collector import Collector
-from monitor.exposition.live import LagGauge, Live
+from monitor.exposition.live import Groups, LagGauge, Live
 from monitor.exposition.status import status_page
 from monitor.hosted import sinks
 from monitor.ledger.database import Database
@@ -57,8 +57,13 @@ def engine(
     lag: LagGauge | None = None,
     source_faults: Callable[[], dict[str, str | None]] = dict,
     redaction: Redaction | None = None,
+    build: Callable[[StateStore], Pipeline] | None = None,
+    groups: Callable[[], Groups | None] = lambda: None,
 ) -> Parts:
-    """An engine that continues from `path`; `durable=False` for files that a run throws away."""
+    """An engine that continues from `path`; `durable=False` for files that a run throws away.
+
+    With `build`, what the engine takes in was scored elsewhere.
+    """
     chosen = evaluation(settings, redaction)
     receiving = sinks(settings) if durable else []
     database = Database.open(path, durable=durable)
@@ -70,7 +75,7 @@ def engine(
     judge = judge_parts(settings, database, evaluate, known) if durable else None
     running = Engine(
         stores,
-        _building(settings, judge.desk.evaluate if judge else evaluate),
+        build or _building(settings, judge.desk.evaluate if judge else evaluate),
         receiving,
         watching,
         judge.desk if judge else None,
@@ -86,6 +91,7 @@ def engine(
             source_faults=source_faults(),
             version=VERSION,
             shown=watching.shown,
+            groups=groups(),
             judging=judge.judging() if judge else None,
         )
 
@@ -138,7 +144,11 @@ def _stores(settings: Settings, database: Database, receiving: Sequence[Sink]) -
 
 def _ledger_limits(settings: Settings) -> LedgerLimits:
     late = settings.conversation.late_s
-    return LedgerLimits(releases=settings.limits.releases, retain_s=late + settings.ledger.retain_s)
+    return LedgerLimits(
+        releases=settings.limits.releases,
+        release_ttl_s=settings.releases.retire_after_s,
+        retain_s=late + settings.ledger.retain_s,
+    )
 
 
 def pipeline_limits(settings: Settings) -> PipelineLimits:

@@ -27,12 +27,41 @@ from monitor.model import Conversation
 from monitor.ports import JudgeModel
 from monitor.roles.engine import Engine
 from monitor.roles.judge_desk import JudgeDesk
-from monitor.roles.judge_worker import JudgeWorker
+from monitor.roles.judge_worker import JudgeWorker, Settle
 from monitor.roles.label_reader import wall_clock
 from monitor.verdict import Reference, Report
 
 KEYS = ("AGENT_MONITOR_JUDGE_KEY", "OPENAI_API_KEY")
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+def judge_worker(
+    given: JudgeSettings,
+    book: JudgeBook,
+    settle: Settle,
+    is_answered: Callable[[int], bool],
+) -> JudgeWorker:
+    """What asks, in the background. Raises ConfigurationError."""
+    model = judge_model(given)
+    own = {name: Price(each.input_usd, each.output_usd) for name, each in given.prices.items()}
+    return JudgeWorker(
+        book,
+        PatientJudge(
+            model,
+            time.monotonic,
+            concurrency=given.concurrency,
+            timeout_s=given.timeout_s + 5.0,
+            pause_s=given.pause_s,
+        ),
+        Budget(_ceiling(given.per_hour), _ceiling(given.per_day), book.spent()),
+        price_of(model.version, own),
+        settle,
+        is_answered,
+        clock=wall_clock,
+        nonce=lambda: secrets.token_hex(16),
+        canary_every=given.canary_every,
+        give_up_s=given.give_up_s,
+    )
 
 
 @dataclass(slots=True)
@@ -46,28 +75,13 @@ class JudgeParts:
 
     def hire(self, settings: Settings, engine: Engine) -> JudgeWorker:
         """Build what asks, in the background. Raises ConfigurationError."""
-        given = settings.judge
-        model = judge_model(given)
-        own = {name: Price(each.input_usd, each.output_usd) for name, each in given.prices.items()}
-        self.worker = JudgeWorker(
+        self.worker = judge_worker(
+            settings.judge,
             self.book,
-            PatientJudge(
-                model,
-                time.monotonic,
-                concurrency=given.concurrency,
-                timeout_s=given.timeout_s + 5.0,
-                pause_s=given.pause_s,
-            ),
-            Budget(_ceiling(given.per_hour), _ceiling(given.per_day), self.book.spent()),
-            price_of(model.version, own),
             lambda seq, case, outcome: engine.orders.ask(
                 lambda: engine.settle(seq, case, outcome, wall_clock())
             ),
             self.desk.is_answered,
-            clock=wall_clock,
-            nonce=lambda: secrets.token_hex(16),
-            canary_every=given.canary_every,
-            give_up_s=given.give_up_s,
         )
         return self.worker
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from monitor.errors import MonitorError
 from monitor.roles.pages import Pages
 
+LOUD: Final = ("aiokafka", "faust", "kafka", "mode")
+"""Libraries that tell every step of theirs."""
 WATCH_S: Final = 0.5
 STOP_S: Final = 24.0
 
@@ -31,8 +34,46 @@ class Role(Protocol):
         ...
 
 
+class Companion(Protocol):
+    """Works beside a role."""
+
+    async def start(self) -> None:
+        """Begin."""
+        ...
+
+    async def stop(self) -> None:
+        """Also when it was never started."""
+        ...
+
+
+class Beside:
+    """A role with companions, which start before it and stop after it."""
+
+    def __init__(self, role: Role, companions: Sequence[Companion]) -> None:
+        self._role = role
+        self._companions = tuple(companions)
+
+    async def start(self) -> None:
+        """Raises MonitorError when the role cannot work."""
+        for companion in self._companions:
+            await companion.start()
+        await self._role.start()
+
+    async def stop(self) -> None:
+        """The role first."""
+        await self._role.stop()
+        for companion in self._companions:
+            await companion.stop()
+
+    def fault(self) -> str | None:
+        """The role's."""
+        return self._role.fault()
+
+
 async def serve(role: Role, pages: Pages, say: Callable[[str], None], name: str) -> None:
     """Run until SIGTERM or SIGINT. Raises MonitorError when the role cannot go on."""
+    for library in LOUD:
+        logging.getLogger(library).setLevel(logging.WARNING)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for signalled in (signal.SIGTERM, signal.SIGINT):

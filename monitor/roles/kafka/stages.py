@@ -113,6 +113,7 @@ class GatherStage:
         self._state = state
         self._inbox = Inbox(state.position.lines, state)
         self._gathering = Gathering(state, limits, plan.partitions)
+        self._told: dict[str, int] = {}
 
     def handle(self, value: bytes | None, outputs: Outputs, now: float) -> None:
         """Take spans in, or do what is due."""
@@ -151,8 +152,9 @@ class GatherStage:
             body = packed(HandedOn(traces, found.touched.get(home, [])))
             key = traces[0].trace_id.encode() if traces else b"touch"
             outputs.add(names.conversations, home, key, "traces", body)
-        if found.counts:
-            gauges = {"open_spans": self._gathering.open_spans}
+        gauges = {"open_spans": self._gathering.open_spans}
+        if found.counts or gauges != self._told:
+            self._told = gauges
             body = packed(Outcome([], found.counts, gauges))
             outputs.add(names.reports, outputs.home, b"spans", "effects", body)
 
@@ -174,6 +176,7 @@ class ConverseStage:
         self._partition = partition
         self._state = state
         self._drawing = drawing
+        self._told: dict[str, int] = {}
         self._inbox = Inbox(state.position.lines, state)
         self._pipeline = Pipeline(
             drawing.evaluate if drawing else evaluate,
@@ -231,11 +234,12 @@ class ConverseStage:
     def _send(self, effects: Effects, outputs: Outputs, now: float) -> None:
         names, partition = self._plan.names, self._partition
         cases = self._drawing.drawn(now) if self._drawing else []
-        if effects.reports or effects.counts:
-            gauges = {
-                "open_turns": self._pipeline.open_turns,
-                "open_conversations": self._pipeline.open_conversations,
-            }
+        gauges = {
+            "open_turns": self._pipeline.open_turns,
+            "open_conversations": self._pipeline.open_conversations,
+        }
+        if effects.reports or effects.counts or gauges != self._told:
+            self._told = gauges
             body = packed(Outcome(list(effects.reports), effects.counts, gauges))
             name = effects.reports[0].conversation_id if effects.reports else "turns"
             key = name.encode("utf-8", "surrogatepass")
