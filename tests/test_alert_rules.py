@@ -148,6 +148,11 @@ def test_an_objective_that_no_agent_has_is_refused(objective):
         burn_factor(objective)
 
 
+def test_a_job_that_would_break_the_rules_is_refused():
+    with pytest.raises(ConfigurationError, match="job"):
+        rule_files(Policy(job='a"} or vector(1) #'))
+
+
 def test_another_objective_changes_the_budget_and_its_alert():
     text = rule_files(Policy(objective=0.95))["correctness.yaml"]
     assert f"(1 - {recording.CORRECTNESS}) / 0.05\n" in text

@@ -221,6 +221,19 @@ async def test_an_end_that_could_not_be_told_is_told_later(world):
     assert world.spans()[1:] == [[(NEW, 1000.0, 1005.0)]]
 
 
+async def test_an_end_that_nobody_heard_for_long_is_forgotten(world):
+    pager = await world.pager()
+    world.shown = shown(standing())
+    await pager.look()
+    world.shown, world.down = shown(), True
+    await pager.look()
+    world.now += 241.0
+    world.down = False
+    await pager.look()
+    assert len(world.told) == 1
+    assert world.kept == b"[]"
+
+
 async def test_a_restart_goes_on_with_the_same_alert(world):
     world.shown = shown(standing())
     await (await world.pager()).look()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final, NamedTuple
 
 from monitor.alerting import recording as rec
 from monitor.alerting.budget import burn_factor
 from monitor.alerting.rule import Alert, Group, Severity, rule_file
+from monitor.errors import ConfigurationError
 
 REGRESSION: Final = "AgentCorrectnessRegression"
 LEAST_EFFECT: Final = 0.01
@@ -17,6 +19,7 @@ LEAST_PHI: Final = 0.4
 PAGE: Final[Severity] = "page"
 TICKET: Final[Severity] = "ticket"
 _SHARE: Final = "{{ $value | humanizePercentage }}"
+_JOB: Final = re.compile(r"[\w./:@ -]{1,128}")
 _PAIR: Final = "on (job, release, baseline_release)"
 # In a template's query `%q` quotes a label's value, whatever it holds.
 _FELL: Final = (
@@ -46,7 +49,9 @@ class Policy(NamedTuple):
 
 
 def rule_files(policy: Policy) -> dict[str, str]:
-    """The rule files by name. Raises ConfigurationError for an objective that cannot be."""
+    """The rule files by name. Raises ConfigurationError for a policy that cannot be."""
+    if not _JOB.fullmatch(policy.job):
+        raise ConfigurationError(f"the job {policy.job!r} is no name of a scrape job")
     groups = {
         "regressions.yaml": Group("agent-monitor-regressions", (*rec.REGRESSIONS, *_regressions())),
         "correctness.yaml": Group(

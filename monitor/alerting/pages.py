@@ -85,12 +85,16 @@ def told_of(standing: Standing, totals: Totals, policy: Policy, now: float) -> T
 
 
 def followed(
-    book: Mapping[Pair, Told], wanted: Iterable[tuple[Standing, Told | None]], now: float
+    book: Mapping[Pair, Told],
+    wanted: Iterable[tuple[Standing, Told | None]],
+    now: float,
+    policy: Policy,
 ) -> dict[Pair, Told]:
     """The book as of now: what is due, and what ended and is still to be told so.
 
     `wanted` has what is due, each with its alert where the book does not hold it as firing. One
-    that comes back before its end was told starts anew.
+    that comes back before its end was told starts anew. An end that could not be told for as long
+    as an alert lives is forgotten: Alertmanager has ended it by then.
     """
     followed: dict[Pair, Told] = {}
     for standing, fresh in wanted:
@@ -99,7 +103,8 @@ def followed(
     for pair, told in book.items():
         if pair not in followed:
             ended = now if told.ended_s is None else told.ended_s
-            followed[pair] = msgspec.structs.replace(told, ended_s=ended)
+            if now - ended <= LIFE_REPEATS * policy.repeat_s:
+                followed[pair] = msgspec.structs.replace(told, ended_s=ended)
     return followed
 
 

@@ -149,7 +149,7 @@ class Pager:
             (s, told_of(s, totals, self._policy, now) if totals and s in fresh else None)
             for s in standings
         ]
-        book = followed(self._book, wanted, now)
+        book = followed(self._book, wanted, now, self._policy)
         if book != self._book:
             for pair, told in book.items():
                 if told != self._book.get(pair):
