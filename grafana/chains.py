@@ -39,7 +39,10 @@ def chains() -> str:
         "agent-monitor-chains",
         "Agent monitor: Chain length and latency",
         "Correctness by the number of tool calls behind a reply, and by how long users waited.",
-        (Row("Chain length", _lengths()), Row("Latency", _latency())),
+        (
+            Row("Chain length", (*_lengths(), *_lengths_over_time())),
+            Row("Latency", (*_latency(), *_latency_spread(), *_latency_over_time())),
+        ),
     )
 
 
@@ -66,6 +69,11 @@ def _lengths() -> tuple[Panel, ...]:
             Query(share(by_release % PASSED, by_release % SCORED), "{{release}}, chain {{chain}}"),
             scale=NEAR_ONE,
         ),
+    )
+
+
+def _lengths_over_time() -> tuple[Panel, ...]:
+    return (
         lines(
             Told(
                 "Turns by chain length",
@@ -119,8 +127,6 @@ def _between(before: str, bound: str, outcome: str) -> str:
 
 
 def _latency() -> tuple[Panel, ...]:
-    total = f"{LATENCY}_sum{{@by_release}}"
-    count = f"{LATENCY}_count{{@by_release}}"
     correlation = "agent_monitor_latency_correctness_correlation_ratio{@by_release}"
     return (
         bars(
@@ -155,6 +161,13 @@ def _latency() -> tuple[Panel, ...]:
             Query(quantile(0.95, LATENCY, "le, outcome"), "{{outcome}}"),
             scale=SECONDS,
         ),
+    )
+
+
+def _latency_spread() -> tuple[Panel, ...]:
+    total = f"{LATENCY}_sum{{@by_release}}"
+    count = f"{LATENCY}_count{{@by_release}}"
+    return (
         lines(
             Told(
                 "Time waited by release",
@@ -192,6 +205,12 @@ def _latency() -> tuple[Panel, ...]:
             ),
             scale=SECONDS,
         ),
+    )
+
+
+def _latency_over_time() -> tuple[Panel, ...]:
+    correlation = "agent_monitor_latency_correctness_correlation_ratio{@by_release}"
+    return (
         lines(
             Told(
                 "Latency against correctness over time",

@@ -27,8 +27,8 @@ def compare() -> str:
         (
             Row("How it stands", (*_figures(), _standing())),
             Row("Since the swap", _since()),
-            Row("In what", _in_what()),
-            Row("Each by itself", _alone()),
+            Row("In what", (*_evidence_apart(), *_what_rose())),
+            Row("Each by itself", (*_by_itself(), *_releases())),
         ),
         baseline=True,
     )
@@ -160,13 +160,12 @@ def _since() -> tuple[Panel, ...]:
     )
 
 
-def _in_what() -> tuple[Panel, ...]:
+def _evidence_apart() -> tuple[Panel, ...]:
     signals = (
         "max by (release, signal) "
         f'({EVIDENCE}{{{HELD},signal!~"total|certified|drift|chain_.+|cascade|latency"}})'
     )
     shape = f'max by (release, signal) ({EVIDENCE}{{{HELD},signal=~"chain_.+|cascade|latency"}})'
-    by_reason = "release_reason:agent_monitor_root_failures_per_turn:ratio{@rule_by_release}"
     return (
         lines(
             Told(
@@ -187,6 +186,12 @@ def _in_what() -> tuple[Panel, ...]:
             Query(shape, "{{signal}} in {{release}}"),
             scale=LOGARITHM,
         ),
+    )
+
+
+def _what_rose() -> tuple[Panel, ...]:
+    by_reason = "release_reason:agent_monitor_root_failures_per_turn:ratio{@rule_by_release}"
+    return (
         rows(
             Told(
                 "Root failures per turn at risk, by reason",
@@ -220,16 +225,12 @@ def _in_what() -> tuple[Panel, ...]:
     )
 
 
-def _alone() -> tuple[Panel, ...]:
+def _by_itself() -> tuple[Panel, ...]:
     drift = (
         "max by (release) "
         '(release_signal:agent_monitor_regression_log10_evidence:max{@rule_by_release,signal="drift"})'
     )
     limit = 'max(signal:agent_monitor_regression_log10_threshold:max{@rule,signal="drift"})'
-    seen = "max by (release) (agent_monitor_release_first_seen_timestamp_seconds{@by_release})"
-    info = "max by (release, model) (agent_monitor_release_info{@by_release})"
-    turns = "sum by (release) (increase(agent_monitor_turns_total{@by_release%s}[$__range]))"
-    passed = share(turns % ',verdict="pass"', turns % ',verdict!="unscored"')
     return (
         lines(
             Told(
@@ -256,6 +257,15 @@ def _alone() -> tuple[Panel, ...]:
             scale=LOGARITHM,
             limit="threshold",
         ),
+    )
+
+
+def _releases() -> tuple[Panel, ...]:
+    seen = "max by (release) (agent_monitor_release_first_seen_timestamp_seconds{@by_release})"
+    info = "max by (release, model) (agent_monitor_release_info{@by_release})"
+    turns = "sum by (release) (increase(agent_monitor_turns_total{@by_release%s}[$__range]))"
+    passed = share(turns % ',verdict="pass"', turns % ',verdict!="unscored"')
+    return (
         rows(
             Told(
                 "Releases",

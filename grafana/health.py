@@ -25,6 +25,14 @@ GONE = "The monitor was not there in this time."
 PER = "[$__rate_interval]"
 SHOWN = "[$__range]"
 BYTES = Scale("bytes", None, 0.0)
+POLLED = Scale(
+    "short",
+    0,
+    0.0,
+    2.0,
+    ((None, "red"), (1.0, "green"), (2.0, "text")),
+    {"0": "refuses", "1": "readable", "2": "none is polled"},
+)
 LOST = Scale("short", 0, 0.0, None, NONE_IS_GOOD)
 
 
@@ -35,17 +43,15 @@ def health() -> str:
         "Agent monitor: Monitor health",
         "From spans to verdicts: what came in, what was lost, what waits.",
         (
-            Row("Now", _now()),
-            Row("Spans", _spans()),
+            Row("Now", (*_now(), *_accounts())),
+            Row("Spans", (*_spans(), *_spans_by_cause())),
             Row("Delay and backlog", _delay()),
-            Row("Limits, sources and sinks", _limits()),
+            Row("Limits, sources and sinks", (*_ends(), *_rarely())),
         ),
     )
 
 
 def _now() -> tuple[Panel, ...]:
-    accepted = 'sum(agent_monitor_spans_total{@all,outcome="accepted"})'
-    sorted_out = 'sum(agent_monitor_spans_total{@all,outcome!="accepted"})'
     lost = (
         f'sum(increase(agent_monitor_dropped_spans_total{{@all,why!="no_agent"}}{SHOWN})) '
         "or vector(0)"
@@ -86,6 +92,13 @@ def _now() -> tuple[Panel, ...]:
             scale=LOST,
             width=4,
         ),
+    )
+
+
+def _accounts() -> tuple[Panel, ...]:
+    accepted = 'sum(agent_monitor_spans_total{@all,outcome="accepted"})'
+    sorted_out = 'sum(agent_monitor_spans_total{@all,outcome!="accepted"})'
+    return (
         numbers(
             Told(
                 "Faults survived",
@@ -146,6 +159,11 @@ def _spans() -> tuple[Panel, ...]:
             ),
             scale=PER_SECOND,
         ),
+    )
+
+
+def _spans_by_cause() -> tuple[Panel, ...]:
+    return (
         bars(
             Told(
                 "Dropped spans",
@@ -227,8 +245,7 @@ def _delay() -> tuple[Panel, ...]:
     )
 
 
-def _limits() -> tuple[Panel, ...]:
-    cache = "agent_monitor_embedding_cache_lookups_total"
+def _ends() -> tuple[Panel, ...]:
     none = 'label_replace(vector(0), "sink", "no sink is configured", "", "")'
     waiting = "sum by (sink) (agent_monitor_sink_pending_reports{@all})"
     never = f"sum by (sink) (increase(agent_monitor_sink_dropped_reports_total{{@all}}{SHOWN}))"
@@ -236,13 +253,13 @@ def _limits() -> tuple[Panel, ...]:
     return (
         bars(
             Told(
-                "Reports that wait for a sink",
-                "And that it never got because its queue was full, in the time shown.",
+                "Reports on their way to sinks",
+                "Those that wait, and those lost in the time shown because the queue was full.",
                 GONE,
             ),
             Query(f"{waiting} or on () {none}", "{{sink}}: waiting"),
             Query(f"{never} or on () {none}", "{{sink}}: lost"),
-            scale=LOST,
+            scale=COUNT,
             width=8,
         ),
         numbers(
@@ -255,14 +272,7 @@ def _limits() -> tuple[Panel, ...]:
                 f'{source} or on () label_replace(vector(2), "source", "source", "", "")',
                 "{{source}}",
             ),
-            scale=Scale(
-                "short",
-                0,
-                0.0,
-                2.0,
-                ((None, "red"), (1.0, "green"), (2.0, "text")),
-                {"0": "refuses", "1": "readable", "2": "none is polled"},
-            ),
+            scale=POLLED,
             width=8,
             height=HEIGHT,
         ),
@@ -280,6 +290,12 @@ def _limits() -> tuple[Panel, ...]:
             scale=LOST,
             width=8,
         ),
+    )
+
+
+def _rarely() -> tuple[Panel, ...]:
+    cache = "agent_monitor_embedding_cache_lookups_total"
+    return (
         lines(
             Told(
                 "Embedding cache",

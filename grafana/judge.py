@@ -38,9 +38,9 @@ def judge() -> str:
         "Agent monitor: Judge",
         "The judged sample: what it says of all turns, what it costs, and whether to believe it.",
         (
-            Row("Cost and health", (*_figures(), *_calls())),
+            Row("Cost and health", (*_figures(), *_limits(), *_calls())),
             Row("What it says", _says()),
-            Row("Whether to believe it", _belief()),
+            Row("Whether to believe it", (*_canaries(), *_people())),
         ),
     )
 
@@ -71,6 +71,11 @@ def _figures() -> tuple[Panel, ...]:
             scale=DOLLARS,
             width=4,
         ),
+    )
+
+
+def _limits() -> tuple[Panel, ...]:
+    return (
         numbers(
             Told(
                 "Budget left",
@@ -141,6 +146,11 @@ def _calls() -> tuple[Panel, ...]:
             scale=PER_SECOND,
             width=6,
         ),
+    )
+
+
+def _spared() -> tuple[Panel, ...]:
+    return (
         bars(
             Told(
                 "Conversations passed over",
@@ -156,7 +166,7 @@ def _calls() -> tuple[Panel, ...]:
             width=8,
         ),
         lines(
-            Told("Cost", "US dollars an hour, within the window.", NO_JUDGE),
+            Told("Cost an hour", "US dollars an hour, within the window.", NO_JUDGE),
             Query("sum(rate(agent_monitor_judge_cost_usd_total{@all}[$window])) * 3600", "an hour"),
             scale=DOLLARS,
             width=8,
@@ -204,7 +214,8 @@ def _says() -> tuple[Panel, ...]:
                 "Not enough data: no turn was scored within the last hour.",
             ),
             Query(
-                "release:agent_monitor_correctness:ratio_rate1h{@rule_by_release}",
+                "max by (release) "
+                "(release:agent_monitor_correctness:ratio_rate1h{@rule_by_release})",
                 "{{release}}",
             ),
             scale=NEAR_ONE,
@@ -230,11 +241,7 @@ def _says() -> tuple[Panel, ...]:
     )
 
 
-def _belief() -> tuple[Panel, ...]:
-    pairs = "sum by (sub_metric, automated, human) (agent_monitor_label_pairs_total{@all})"
-    task = (
-        "sum by (verdict, task) (increase(agent_monitor_task_turns_total{@by_release}[$__range]))"
-    )
+def _canaries() -> tuple[Panel, ...]:
     return (
         bars(
             Told(
@@ -278,6 +285,15 @@ def _belief() -> tuple[Panel, ...]:
             width=8,
             height=HEIGHT,
         ),
+    )
+
+
+def _people() -> tuple[Panel, ...]:
+    pairs = "sum by (sub_metric, automated, human) (agent_monitor_label_pairs_total{@all})"
+    task = (
+        "sum by (verdict, task) (increase(agent_monitor_task_turns_total{@by_release}[$__range]))"
+    )
+    return (
         rows(
             Told(
                 "Labels of people beside verdicts",

@@ -36,9 +36,9 @@ def overview() -> str:
         "Agent monitor: Overview",
         "Correctness of an agent's turns by release, and what stands behind it.",
         (
-            Row("Now", _now()),
-            Row("Correctness", _correctness()),
-            Row("What stands behind it", _behind()),
+            Row("Now", (*_now(), *_called())),
+            Row("Correctness", (*_correctness(), *_evidence())),
+            Row("What stands behind it", (*_behind(), *_conversations())),
         ),
     )
 
@@ -53,11 +53,6 @@ def _now() -> tuple[Panel, ...]:
         "sum by (release) (increase(agent_monitor_at_risk_turns_total{@by_release}[$__range]))"
     )
     scored = turns % ',verdict!="unscored"'
-    evidence = (
-        "max by (release, baseline_release) "
-        "(release_signal:agent_monitor_regression_log10_evidence:max"
-        '{@rule_by_release,signal="total"})'
-    )
     return (
         numbers(
             Told(
@@ -79,6 +74,16 @@ def _now() -> tuple[Panel, ...]:
             Query(share(roots, at_risk), "{{release}}"),
             scale=ROOTS,
         ),
+    )
+
+
+def _called() -> tuple[Panel, ...]:
+    evidence = (
+        "max by (release, baseline_release) "
+        "(release_signal:agent_monitor_regression_log10_evidence:max"
+        '{@rule_by_release,signal="total"})'
+    )
+    return (
         numbers(
             Told(
                 "Evidence of a regression",
@@ -147,6 +152,11 @@ def _correctness() -> tuple[Panel, ...]:
             Query(share(roots, at_risk), "{{release}}"),
             scale=RATE,
         ),
+    )
+
+
+def _evidence() -> tuple[Panel, ...]:
+    return (
         lines(
             Told(
                 "Evidence against a release",
@@ -220,6 +230,11 @@ def _behind() -> tuple[Panel, ...]:
             ),
             scale=NEAR_ONE,
         ),
+    )
+
+
+def _conversations() -> tuple[Panel, ...]:
+    return (
         lines(
             Told(
                 "Waiting time of users, 95th percentile",

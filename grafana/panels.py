@@ -42,6 +42,10 @@ COLOURS: Final = {
     "cascade_fail": "orange",
     "unscored": "#8e8e8e",
     "abstained": "#8e8e8e",
+    "ok": "green",
+    "root": "red",
+    "inherited": "orange",
+    "attached": "green",
     "threshold": "red",
 }
 """What has the same colour on every page, by its name in a legend."""

@@ -36,9 +36,9 @@ def reasons() -> str:
         "Agent monitor: Failure reasons",
         "What the agent gets wrong: where failures begin, and how far they spread.",
         (
-            Row("Root causes", _roots()),
-            Row("Inherited from earlier turns", _inherited()),
-            Row("Scores, coverage and corrections", _scores()),
+            Row("Root causes", (*_roots(), *_roots_in_detail(), *_roots_over_time())),
+            Row("Inherited from earlier turns", (*_inherited(), *_inherited_over_time())),
+            Row("Scores, coverage and corrections", (*_scores(), *_bases())),
         ),
     )
 
@@ -71,6 +71,11 @@ def _roots() -> tuple[Panel, ...]:
             scale=RATE,
             stacked="normal",
         ),
+    )
+
+
+def _roots_in_detail() -> tuple[Panel, ...]:
+    return (
         rows(
             Told(
                 "Root causes by release",
@@ -94,6 +99,11 @@ def _roots() -> tuple[Panel, ...]:
                 "{{reason}}: {{detail}}",
             ),
         ),
+    )
+
+
+def _roots_over_time() -> tuple[Panel, ...]:
+    return (
         lines(
             Told(
                 "Root causes by chain length",
@@ -172,6 +182,11 @@ def _inherited() -> tuple[Panel, ...]:
             scale=COUNT,
             width=8,
         ),
+    )
+
+
+def _inherited_over_time() -> tuple[Panel, ...]:
+    return (
         lines(
             Told(
                 "Share of failures that was inherited",
@@ -233,6 +248,11 @@ def _scores() -> tuple[Panel, ...]:
                 "{{why}}",
             ),
         ),
+    )
+
+
+def _bases() -> tuple[Panel, ...]:
+    return (
         lines(
             Told(
                 "Turns by what decided",

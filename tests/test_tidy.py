@@ -11,7 +11,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted(
-    path for top in ("monitor", "adapters", "tests") for path in (ROOT / top).rglob("*.py")
+    path
+    for top in ("monitor", "adapters", "grafana", "tests")
+    for path in (ROOT / top).rglob("*.py")
 )
 PROSE = [
     *(ROOT / name for name in ("Makefile", "README.md", "pyproject.toml", ".ci/run")),
