@@ -78,6 +78,13 @@ def test_a_latency_that_is_none_stays_unknown(db: Database, latency_s: float | N
     assert taken.latency_bucket is None
 
 
+@pytest.mark.parametrize("started_s", [None, float("nan"), float("inf")])
+def test_a_start_that_is_none_is_of_no_day(db: Database, started_s: float | None) -> None:
+    taken = closed_of(folded(db, Ledger(db), report("c", passed("1"), started_s=started_s))[0])
+
+    assert taken.day is None
+
+
 def test_a_revision_tells_where_the_conversation_stood_and_where_it_stands(db: Database) -> None:
     ledger = Ledger(db)
     folded(db, ledger, report("c", passed("1"), passed("2"), intent=1))

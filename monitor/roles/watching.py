@@ -83,7 +83,7 @@ def closed_of(folded: Folded, strata_version: str = "") -> Closed:
         early_at_risk=at_risk,
         early_reasons=reasons,
         latency_bucket=_bucket(report.latency_s),
-        day=None if report.started_s is None else int(report.started_s // DAY_S),
+        day=_day(report.started_s),
         model=report.model,
     )
 
@@ -120,6 +120,12 @@ def _early(report: Report) -> tuple[int, int, tuple[int, ...]]:
             if verdict.failure_reason in _REASON_NO:
                 reasons[_REASON_NO[verdict.failure_reason]] += 1
     return roots, at_risk, tuple(reasons)
+
+
+def _day(started_s: float | None) -> int | None:
+    if started_s is None or not math.isfinite(started_s):
+        return None
+    return int(started_s // DAY_S)
 
 
 def _bucket(latency_s: float | None) -> int | None:
