@@ -210,6 +210,8 @@ class Conversation(msgspec.Struct, frozen=True, array_like=True, gc=False):
     unheard: int = 0
     """User messages before the first exchange, as its history tells: what was said and found then
     stands in no turn, so that nothing is proved invented. A branch begins so, or a lost opening."""
+    service: str | None = None
+    """Of the process that began it: `service.name`, behind its namespace where it has one."""
 
 
 def release_name(declared: str | None, model: str | None) -> str:

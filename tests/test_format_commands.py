@@ -19,7 +19,8 @@ from framework_documents import (
     STRANDS,
 )
 
-from monitor.cli import DONE, REFUSED, USAGE, main
+from monitor.cli import main
+from monitor.commands.options import DONE, REFUSED, USAGE
 
 DOCUMENTS = {
     "langgraph": LANGGRAPH,

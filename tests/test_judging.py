@@ -270,6 +270,14 @@ def test_rules_overrule_the_draw_and_never_wins():
     assert not sampler.draw(report("c", UNSCORED), ()).judged
 
 
+def test_a_tenant_is_judged_always_or_never_by_its_service():
+    rules = Rules(always_services=("acme/*",), never_services=("acme/private",))
+    sampler = Sampler(0.0, rules=rules)
+    assert sampler.draw(report("c", UNSCORED), (), "acme/shop").why == "always"
+    assert sampler.draw(report("c", UNSCORED), (), "acme/private").why == "never"
+    assert sampler.draw(report("c", UNSCORED), (), "other/shop").why == "never"
+
+
 def test_a_rate_may_be_given_by_release_or_chain():
     sampler = Sampler(0.0, {"new": 1.0, "chain:3+": 1.0})
     assert sampler.draw(report("c", *[UNSCORED] * 6, release="new"), ()).judged

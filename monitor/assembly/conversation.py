@@ -56,6 +56,7 @@ def conversation_of(
         unheard=max(0, parts[0][2].asked - 1) if parts else 0,
         broken_off=tuple([at for at, exchange in enumerate(exchanges) if exchange.broke_off]),
         outcome=_first(trace.outcome for trace in reversed(ordered)),
+        service=_first(trace.service for trace in ordered),
     )
 
 

@@ -68,6 +68,7 @@ class TraceTurns(msgspec.Struct, frozen=True, array_like=True):
     """Model calls at the bottom whose tokens neither they nor a call around them told."""
     outcome: float | None = None
     """By the span that ended last of those that tell one."""
+    service: str | None = None
 
 
 def trace_turns(segment: Segment) -> TraceTurns:
@@ -84,11 +85,12 @@ def trace_turns(segment: Segment) -> TraceTurns:
         if tools:
             part = msgspec.structs.replace(part, turns=as_declared(part.turns, tools))
         parts.append(part)
-    release = model = expected = None
+    release = model = expected = service = None
     skewed = 0
     for span in spans:
         release = release or span.release
         model = model or span.model
+        service = service or span.service
         expected = span.expected if expected is None else expected
         skewed += 0 < span.end_ns < span.start_ns
     return TraceTurns(
@@ -103,6 +105,7 @@ def trace_turns(segment: Segment) -> TraceTurns:
         usage_missing=_usage_missing(spending),
         # A checker's span is no turn of the agent's, and may well be the one that tells.
         outcome=_outcome(segment.spans),
+        service=service,
     )
 
 

@@ -58,6 +58,9 @@ class JudgeSettings(Section):
     never_tools: tuple[str, ...] = ()
     always_releases: tuple[str, ...] = ()
     never_releases: tuple[str, ...] = ()
+    always_services: tuple[str, ...] = ()
+    """Tenants, mostly: patterns with `*` over `service.namespace/service.name`."""
+    never_services: tuple[str, ...] = ()
     per_hour: CeilingSettings = CeilingSettings(calls=500)
     per_day: CeilingSettings = CeilingSettings(calls=5_000)
     prices: dict[str, PriceSettings] = Field(default_factory=dict)

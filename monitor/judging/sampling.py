@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from hashlib import blake2b
 from math import sqrt
 from typing import Final, NamedTuple
@@ -38,6 +39,9 @@ class Rules(NamedTuple):
     never_tools: frozenset[str] = frozenset()
     always_releases: frozenset[str] = frozenset()
     never_releases: frozenset[str] = frozenset()
+    always_services: tuple[str, ...] = ()
+    never_services: tuple[str, ...] = ()
+    """Of tenants, mostly: patterns with `*` over `namespace/name`."""
 
 
 class Draw(NamedTuple):
@@ -73,9 +77,9 @@ class Sampler:
         self._seed = seed
         self._level = level
 
-    def draw(self, report: Report, tools: Sequence[str]) -> Draw:
+    def draw(self, report: Report, tools: Sequence[str], service: str | None = None) -> Draw:
         """Decide for one closed conversation; `tools` are the names that it called."""
-        forced = self._forced(report, tools)
+        forced = self._forced(report, tools, service or "")
         doubt = uncertainty(report.turns)
         if forced is not None:
             return forced
@@ -92,13 +96,25 @@ class Sampler:
             return by_release
         return self._rates.get(f"chain:{report.chain_length}", self._rate)
 
-    def _forced(self, report: Report, tools: Sequence[str]) -> Draw | None:
+    def _forced(self, report: Report, tools: Sequence[str], service: str) -> Draw | None:
         rules, called = self._rules, set(tools)
-        if report.release in rules.never_releases or called & rules.never_tools:
+        if (
+            report.release in rules.never_releases
+            or called & rules.never_tools
+            or _is_one_of(service, rules.never_services)
+        ):
             return Draw(False, 0.0, "never")
-        if report.release in rules.always_releases or called & rules.always_tools:
+        if (
+            report.release in rules.always_releases
+            or called & rules.always_tools
+            or _is_one_of(service, rules.always_services)
+        ):
             return Draw(True, 1.0, "always")
         return None
+
+
+def _is_one_of(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def uncertainty(turns: Sequence[Verdict]) -> float:

@@ -81,7 +81,7 @@ class JudgeDesk:
         if opinions is not None:
             return self.with_opinions(conversation, report, opinions)
         tools = [turn.call.name for turn in conversation.turns if isinstance(turn, ActionTurn)]
-        draw = self._sampler.draw(report, tools)
+        draw = self._sampler.draw(report, tools, conversation.service)
         if not draw.judged or not report.turns:
             return report
         turns = tuple(SampledTurn(turn.turn_id, cell(turn)) for turn in report.turns)

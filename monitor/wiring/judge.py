@@ -126,6 +126,8 @@ def sampler_of(given: JudgeSettings) -> Sampler:
         frozenset(given.never_tools),
         frozenset(given.always_releases),
         frozenset(given.never_releases),
+        given.always_services,
+        given.never_services,
     )
     return Sampler(given.rate, given.rates, rules, given.seed, given.usual_doubt)
 
