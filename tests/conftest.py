@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from kafka_broker import Broker
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
@@ -59,3 +61,24 @@ def require_tool() -> Callable[[str], str]:
         return path
 
     return require
+
+
+@pytest.fixture(scope="session")
+def broker(
+    project: Path, require_tool: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Broker]:
+    """A real Kafka broker on loopback, for the whole session."""
+    for tool in ("java", "mvn"):
+        require_tool(tool)
+    done = subprocess.run(
+        [project / ".ci" / "build-broker"], capture_output=True, text=True, timeout=600
+    )
+    if done.returncode:
+        message = f"the broker could not be brought: {done.stderr[-2_000:]}"
+        if IN_CI:
+            pytest.fail(message)
+        pytest.skip(message)
+    found = Broker(Path(done.stdout.strip()), tmp_path_factory.mktemp("broker"))
+    found.start()
+    yield found
+    found.stop()

@@ -70,10 +70,15 @@ class Beside:
         return self._role.fault()
 
 
-async def serve(role: Role, pages: Pages, say: Callable[[str], None], name: str) -> None:
-    """Run until SIGTERM or SIGINT. Raises MonitorError when the role cannot go on."""
+def quieten() -> None:
+    """Hear warnings only of the libraries below us."""
     for library in LOUD:
         logging.getLogger(library).setLevel(logging.WARNING)
+
+
+async def serve(role: Role, pages: Pages, say: Callable[[str], None], name: str) -> None:
+    """Run until SIGTERM or SIGINT. Raises MonitorError when the role cannot go on."""
+    quieten()
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for signalled in (signal.SIGTERM, signal.SIGINT):
