@@ -72,6 +72,12 @@ def test_every_alert_has_its_severity(alerting):
     }
 
 
+def test_what_may_flap_is_kept_firing(alerting):
+    latched = {"AgentCorrectnessRegression", "AgentSilentDrift", "AgentMonitorDown"}
+    kept = {name for name, rule in alerting.items() if "keep_firing_for" in rule}
+    assert kept == alerting.keys() - latched
+
+
 def test_every_alert_is_tested_firing(alerting):
     fired: set[str] = set()
     for path in TESTS:
