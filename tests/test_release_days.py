@@ -49,3 +49,15 @@ def test_a_doubtful_difference_is_taken_at_its_estimate() -> None:
     spread = 4 * 0.014**2 * 1000 / (0.05 * 0.95)
     assert 15.09 < spread < 20.52
     assert found == pytest.approx((spread - 5) * 0.05 * 0.95 / 5000, rel=0.08)
+
+
+def test_the_days_of_two_releases_are_each_held_against_their_own_mean() -> None:
+    # Days of .05 and days of .10: no day differs from its release's others.
+    assert day_variance(days(50, 50, 50), days(100, 100, 100)) == 0.0
+    assert day_variance(days(50, 50, 50, 100, 100, 100)) != 0.0
+
+
+def test_the_days_of_both_count_towards_what_must_be_known() -> None:
+    assert day_variance(days(50, 50, 50), days(50, 50)) is None
+    assert day_variance(days(50, 50, 50), days(50, 50, 50)) == 0.0
+    assert day_variance(days(50, 50, 50, 50), days(50)) is None

@@ -15,6 +15,7 @@ import msgspec
 
 from monitor.releases.arms import FAILURES, ROOTS
 from monitor.releases.betting import log10
+from monitor.releases.days import day_variance
 from monitor.releases.mixture import Baseline, half_width, log_evidence
 from monitor.releases.records import Record
 
@@ -96,7 +97,8 @@ def evidence(base: Record, record: Record) -> Evidence:
     failures = Baseline(base.total[FAILURES]).rise(record.total[FAILURES])
     roots = Baseline(base.total[ROOTS]).rise(record.total[ROOTS])
     variance = roots.variance
-    variance += (base.day_variance() or 0.0) * (base.day_weight + record.day_weight)
+    days = day_variance(base.days.values(), record.past_days) or 0.0
+    variance += days * (base.day_weight + record.day_weight)
     log_e = log_evidence(roots.rise, variance) if roots.is_weighable else None
     every = failures.turns + failures.left_out
     return Evidence(

@@ -36,6 +36,7 @@ from monitor.releases.betting import (
     stratum_bounds,
     upper_bounds,
 )
+from monitor.releases.days import day_variance
 from monitor.releases.mixture import (
     LEAST_BASELINE,
     LEAST_CONVERSATIONS,
@@ -107,6 +108,7 @@ class Pair:
     """log10 of the highest evidence, by signal."""
     selected: list[int] = field(default_factory=list)
     """Cells of reason and chain that stood out, by number."""
+    _days: tuple[tuple[int, int], float | None] | None = None
 
     def step(self, record: Record, base: Record, closed: Closed, at: int, rules: Rules) -> None:
         """Weigh one more conversation of the candidate, which its record already holds."""
@@ -197,7 +199,7 @@ class Pair:
         self.weighed = True
         tolerated, variance = 0.0, found.variance
         if not canary:
-            days = base.day_variance()
+            days = self._day_variance(record, base)
             if days is None:
                 tolerated = rules.tolerance
             else:
@@ -226,6 +228,13 @@ class Pair:
         enough = found.conversations >= LEAST_CONVERSATIONS and found.events_known >= LEAST_EVENTS
         if enough and found.baseline_turns >= least and found.variance > 0:
             self._latch(signal, log_evidence(found.rise - tolerated, found.variance))
+
+    def _day_variance(self, record: Record, base: Record) -> float | None:
+        """How days differ, by those of both; worked out again when a day is over."""
+        known = (base.dated, record.past_turns)
+        if self._days is None or self._days[0] != known:
+            self._days = (known, day_variance(base.days.values(), record.past_days))
+        return self._days[1]
 
     def _is_canary(self, base: Record, at: int) -> bool:
         return base.turns - self.mark_turns > LEAST_BASELINE and base.is_live(at)

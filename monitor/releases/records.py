@@ -31,7 +31,7 @@ from monitor.releases.betting import (
     stakes,
     stratum_bounds,
 )
-from monitor.releases.days import Day, day_variance
+from monitor.releases.days import Day
 from monitor.releases.mixture import Baseline
 
 CELLS: Final = (CHAIN_COUNT, len(ROOT_REASONS))
@@ -89,7 +89,6 @@ class Record:
     drift_latched: float = 0.0
     """log10 of the highest value of the e-detector since it was cleared."""
     _history: Baseline | None = None
-    _days_differ: tuple[()] | tuple[float | None] = ()
 
     def seen(self, at: int) -> None:
         """Note a conversation, scored or not."""
@@ -107,7 +106,7 @@ class Record:
         """Take in a conversation with a turn at risk; its own drift first."""
         row = stratum(closed.chain, closed.intent)
         self._weigh_drift(closed, row)
-        self._history, self._days_differ = None, ()
+        self._history = None
         self.count += 1
         self.turns += closed.at_risk
         self.total[:, row] += share(closed.roots, closed.at_risk, closed.inherited)
@@ -142,11 +141,16 @@ class Record:
             self._history = Baseline(self.total[ROOTS])
         return self._history
 
-    def day_variance(self) -> float | None:
-        """How its days differ; None where too few are known."""
-        if self._days_differ == ():
-            self._days_differ = (day_variance(self.days.values()),)
-        return self._days_differ[0] if self._days_differ else None
+    @property
+    def past_days(self) -> list[Day]:
+        """All days but the newest, which is still filling."""
+        newest = max(self.days, default=0)
+        return [day for number, day in self.days.items() if number != newest]
+
+    @property
+    def past_turns(self) -> int:
+        """Turns at risk of those days."""
+        return self.dated - (self.days[max(self.days)].turns if self.days else 0)
 
     @property
     def day_weight(self) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,7 +67,7 @@ def swap(
         candidate[:, None, :],
         chosen,
         np.sum(counts, axis=0),
-        _day_path(rows, candidate[:, Y]),
+        _day_path(rows, candidate),
     )
 
 
@@ -94,7 +93,7 @@ def mix_shift(rng: np.random.Generator, kinds: Kinds, points: int, conversations
         candidate,
         kind,
         total.sum(axis=0),
-        _day_path(rows, candidate[..., Y].sum(axis=1)),
+        _day_path(rows, candidate.sum(axis=1)),
     )
 
 
@@ -155,17 +154,25 @@ def _hazard(points: int, factor: float) -> float:
     return float(min(HAZARDS[points] * factor, HIGHEST_HAZARD))
 
 
-def _day_path(rows: Sequence[Floats] | Floats, turns: Floats) -> Floats:
-    """The product's between-day term, as the candidate's days fill up."""
-    days = [Day(float(x), int(y), float(xx), float(xy), int(yy)) for _, x, y, xx, xy, yy in rows]
-    variance = day_variance(days) or 0.0
-    if not variance:
+def _day_path(rows: Floats, candidate: Floats) -> Floats:
+    """The product's between-day term, as the candidate's days fill up; both of (·, 6) sums."""
+    turns = candidate[:, Y]
+    before = [_day(row) for row in rows]
+    ends = candidate[A_DAY - 1 :: A_DAY]
+    after = [_day(row) for row in np.diff(ends, axis=0, prepend=0.0)]
+    over = range(-(-len(turns) // A_DAY))
+    variances = np.array([day_variance(before, after[:day]) or 0.0 for day in over])
+    if not variances.any():
         return np.zeros(len(turns))
-    sizes = np.array([day.turns for day in days], dtype=np.float64)
-    before = float((sizes**2).sum() / sizes.sum() ** 2)
-    ends = np.concatenate(((0.0,), turns[A_DAY - 1 :: A_DAY]))
-    squares = np.concatenate(((0.0,), np.cumsum(np.diff(ends) ** 2)))
+    sizes = np.array([day.turns for day in before], dtype=np.float64)
+    past = np.concatenate(((0.0,), ends[:, Y]))
+    squares = np.concatenate(((0.0,), np.cumsum(np.diff(past) ** 2)))
     day = np.arange(len(turns)) // A_DAY
-    after = (squares[day] + (turns - ends[day]) ** 2) / turns**2
-    found: Floats = variance * (before + after)
+    weight = (squares[day] + (turns - past[day]) ** 2) / turns**2
+    found: Floats = variances[day] * (float((sizes**2).sum() / sizes.sum() ** 2) + weight)
     return found
+
+
+def _day(row: Floats) -> Day:
+    _, x, y, xx, xy, yy = row
+    return Day(float(x), int(y), float(xx), float(xy), int(yy))
