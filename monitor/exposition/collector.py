@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import generate_latest as text_format
 from prometheus_client.openmetrics.exposition import ALLOWUTF8
 from prometheus_client.openmetrics.exposition import generate_latest as openmetrics_format
+from prometheus_client.samples import Exemplar
 
 from monitor.exposition import catalogue as cat
 from monitor.exposition.families import (
@@ -46,7 +47,7 @@ class Collector:
         """Every family of the catalogue, in its order. Raises LedgerError or StateError."""
         totals = self._totals()
         live = settled(self._live(), totals)
-        yield from _release_families(totals)
+        yield from _release_families(totals, live.exemplars)
         yield from comparison_families(live.shown, totals)
         yield from judge_families(live.judging, totals)
         yield from _span_families(totals, live)
@@ -103,10 +104,11 @@ def _version(parameters: Sequence[str]) -> str | None:
     return None
 
 
-def _release_families(totals: Totals) -> Iterator[Family]:
+def _release_families(totals: Totals, exemplars: Mapping[cat.Labels, Exemplar]) -> Iterator[Family]:
     releases = [release.name for release in totals.releases]
     for metric in cat.BY_RELEASE:
-        yield counter(metric, _with_zeros(metric, totals.family(metric.family), releases))
+        values = _with_zeros(metric, totals.family(metric.family), releases)
+        yield counter(metric, values, exemplars if metric is cat.FAILURES else None)
     yield _latency(totals, releases)
     info = family_of(cat.RELEASE_INFO)
     first_seen = family_of(cat.FIRST_SEEN)

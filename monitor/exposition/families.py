@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from prometheus_client.metrics_core import Metric as Family
-from prometheus_client.samples import Sample
+from prometheus_client.samples import Exemplar, Sample
 
 from monitor.exposition import catalogue as cat
 
@@ -27,11 +27,15 @@ def add(
     family.samples.append(Sample(metric.name + suffix, named, value))
 
 
-def counter(metric: cat.Metric, values: Values) -> Family:
-    """A counter of the ledger, in its own unit."""
+def counter(
+    metric: cat.Metric, values: Values, exemplars: Mapping[cat.Labels, Exemplar] | None = None
+) -> Family:
+    """A counter of the ledger, in its own unit; OpenMetrics shows the exemplars, text does not."""
     family = family_of(metric)
     for labels, value in values.items():
         add(family, metric, labels, value / metric.parts, "_total")
+        if exemplars and labels in exemplars:
+            family.samples[-1] = family.samples[-1]._replace(exemplar=exemplars[labels])
     return family
 
 

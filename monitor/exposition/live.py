@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
+from prometheus_client.samples import Exemplar
 
+from monitor.exposition.catalogue import Labels
 from monitor.exposition.judge_families import Judging
 from monitor.ledger.snapshot import Totals
 from monitor.releases.standing import Shown
@@ -72,6 +75,8 @@ class Live(msgspec.Struct, frozen=True):
     """None where the roles are not apart."""
     judging: Judging | None = None
     """The judge; None where none is configured."""
+    exemplars: Mapping[Labels, Exemplar] = {}
+    """A trace for each kind of failure, by the labels of the failures' counter."""
 
 
 def settled(live: Live, totals: Totals) -> Live:

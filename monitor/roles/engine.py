@@ -64,8 +64,13 @@ class Engine:
         sinks: Sequence[Sink] = (),
         watching: Watching | None = None,
         desk: JudgeDesk | None = None,
+        seen: Callable[[Report, float], None] | None = None,
     ) -> None:
-        """`build` makes a pipeline that continues from the state in the store."""
+        """`build` makes a pipeline that continues from the state in the store.
+
+        `seen` is told of each committed report, and when it was made.
+        """
+        self._seen = seen
         self._watching = watching
         self._desk = desk
         self.orders = Orders()
@@ -226,6 +231,9 @@ class Engine:
             self._watching.publish()
         if self._desk is not None:
             self._desk.publish()
+        if self._seen is not None:
+            for at, report in made:
+                self._seen(report, at)
         return made
 
     def deliver(self) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from monitor.chosen import Evaluation, evaluation
 from monitor.config import Settings
 from monitor.exposition.collector import Collector
+from monitor.exposition.exemplars import Exemplars
 from monitor.exposition.live import Groups, LagGauge, Live
 from monitor.exposition.status import status_page
 from monitor.hosted import sinks
@@ -73,12 +74,14 @@ def engine(
     evaluate, watching = compared(settings, chosen)
     known = chosen.evaluator.reference
     judge = judge_parts(settings, database, evaluate, known) if durable else None
+    exemplars = Exemplars()
     running = Engine(
         stores,
         build or _building(settings, judge.desk.evaluate if judge else evaluate),
         receiving,
         watching,
         judge.desk if judge else None,
+        exemplars.see,
     )
     reader = stores.database.reader()
 
@@ -93,6 +96,7 @@ def engine(
             shown=watching.shown,
             groups=groups(),
             judging=judge.judging() if judge else None,
+            exemplars=exemplars.shown(),
         )
 
     def close() -> None:
