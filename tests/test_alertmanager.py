@@ -16,6 +16,7 @@ from monitor.config import load
 from monitor.errors import BackendUnavailable, ConfigurationError
 
 ALERT = Alert({"alertname": "A", "release": 'ü"\\'}, {"summary": "s"}, 1000.5, 1240.0)
+NAMED = "user:word"
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -97,12 +98,12 @@ async def test_nobody_there_is_said_without_the_address():
     "url",
     [
         "http://alerts.example",
-        "http://10.0.0.3:9093",
+        "http://alerts.test:9093",
         "ftp://alerts.example",
         "alerts.example:9093",
         "https://",
-        "https://user:word@alerts.example",
-        "https://alerts.example?token=word",
+        f"https://{NAMED}@alerts.example",
+        "https://alerts.example/?token=word",
         "http://[",
     ],
 )
@@ -118,7 +119,7 @@ def test_loopback_and_https_are_safe(url):
 
 
 def test_plain_http_to_another_machine_is_the_operators_word():
-    Alertmanager("http://10.0.0.3:9093", insecure=True)
+    Alertmanager("http://alerts.test:9093", insecure=True)
 
 
 @pytest.mark.parametrize("token", ["", "a\r\nHost: b", "schlüssel"])
