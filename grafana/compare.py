@@ -70,8 +70,8 @@ def _figures() -> tuple[Panel, ...]:
             Told(
                 "Turns still needed",
                 "Turns of the new release until its evidence can be weighed.",
-                "No release has a baseline yet: it needs the conversations that `[releases] "
-                "baseline_conversations` names.",
+                "No release has a baseline yet: it needs the conversations that [releases] "
+                "baseline_conversations names.",
             ),
             Query(needed, PAIR),
             scale=Scale("short", 0, 0.0, texts={"0": "enough data"}),

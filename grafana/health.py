@@ -242,6 +242,35 @@ def _delay() -> tuple[Panel, ...]:
             Query("sum by (instance) (agent_monitor_spool_rows{@all})", "{{instance}}"),
             scale=COUNT,
         ),
+        *_apart(),
+    )
+
+
+def _apart() -> tuple[Panel, ...]:
+    """Of the roles over Kafka; one process has no lag of this kind, and shows 0."""
+    records = "sum by (group, topic) (agent_monitor_group_lag_records{@all})"
+    one = 'label_replace(vector(0), "group", "one process", "", "")'
+    age = "max by (instance) (agent_monitor_export_lag_seconds{@all})"
+    alone = 'label_replace(vector(0), "instance", "one process", "", "")'
+    return (
+        lines(
+            Told(
+                "Records that a group has not acknowledged",
+                "Of each topic, where the roles stand apart over Kafka.",
+                GONE,
+            ),
+            Query(f"{records} or on () {one}", "{{group}} {{topic}}"),
+            scale=COUNT,
+        ),
+        lines(
+            Told(
+                "Age of the export's last record",
+                "What a scrape is behind the workers, where the roles stand apart over Kafka.",
+                GONE,
+            ),
+            Query(f"{age} or on () {alone}", "{{instance}}"),
+            scale=SECONDS,
+        ),
     )
 
 

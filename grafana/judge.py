@@ -21,7 +21,7 @@ from grafana.panels import (
     rows,
 )
 
-NO_JUDGE = "No judge is configured; see `[judge]` in the settings."
+NO_JUDGE = "No judge is configured; see [judge] in the settings."
 NOT_JUDGED = "Not enough data: no turn was judged in this time, or no judge is configured."
 NO_LABELS = "Not enough data: it takes labels of people, of both kinds, within a week."
 NO_MONEY = "No judge is configured, or no bound in money."
@@ -38,7 +38,7 @@ def judge() -> str:
         "Agent monitor: Judge",
         "The judged sample: what it says of all turns, what it costs, and whether to believe it.",
         (
-            Row("Cost and health", (*_figures(), *_limits(), *_calls())),
+            Row("Cost and health", (*_figures(), *_limits(), *_calls(), *_spared())),
             Row("What it says", _says()),
             Row("Whether to believe it", (*_canaries(), *_people())),
         ),

@@ -5,20 +5,26 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import promql_parser
 import pytest
-import yaml
 from asked_panels import Range, Target, pages, panels, targets
 from grafana_foundation_sdk.cog import plugins
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models.dashboard import Dashboard
+from rules_shipped import recorded, rules
 
 from grafana.write import PAGES, write
-from monitor.exposition import catalogue, judge_catalogue, release_catalogue
+from monitor.exposition import (
+    catalogue,
+    group_catalogue,
+    judge_catalogue,
+    release_catalogue,
+)
 from monitor.exposition.catalogue import Metric
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,6 +42,7 @@ UNITS = {
 EVERY_TARGET = pytest.mark.parametrize("target", TARGETS, ids=str)
 
 
+@cache
 def exposed() -> dict[str, set[str]]:
     """The names of all series that the monitor can show, with their labels."""
     endings = {
@@ -45,20 +52,13 @@ def exposed() -> dict[str, set[str]]:
         "info": ("_info",),
     }
     found = {}
-    for source in (catalogue, release_catalogue, judge_catalogue):
+    for source in (catalogue, release_catalogue, judge_catalogue, group_catalogue):
         for metric in vars(source).values():
             if isinstance(metric, Metric):
                 for ending in endings[metric.kind]:
                     own = {"le"} if ending == "_bucket" else set()
                     found[metric.name + ending] = {*metric.labels, *own, *OF_A_TARGET}
     return found
-
-
-def recorded() -> set[str]:
-    """What the recording rules make."""
-    files = [yaml.safe_load(path.read_text()) for path in (ROOT / "deploy/rules").glob("*.yaml")]
-    rules = [rule for file in files for group in file["groups"] for rule in group["rules"]]
-    return {rule["record"] for rule in rules if "record" in rule}
 
 
 def selectors(expression: str) -> Iterator[tuple[str, dict[str, str]]]:
@@ -117,13 +117,25 @@ def test_there_are_six_pages_that_link_to_each_other():
 
 @EVERY_TARGET
 def test_an_expression_reads_only_metrics_that_exist_by_labels_that_they_have(target: Target):
-    shown, rules = exposed(), recorded()
+    shown, records = exposed(), recorded()
     for name, matchers in selectors(target.expression):
-        assert name in shown or name in rules or name in OF_PROMETHEUS, name
+        assert name in shown or name in records or name in OF_PROMETHEUS, name
         if name in shown:
             assert set(matchers) <= shown[name], name
-        if name in rules:
+        if name in records:
             assert "instance" not in matchers, f"{name} is a sum over instances"
+
+
+def test_every_metric_is_on_a_page_itself_or_by_a_rule_or_a_part_of_it():
+    read = {name for target in TARGETS for name, _ in selectors(target.expression)}
+    for rule in rules():
+        read |= {name for name, _ in selectors(rule["expr"])}
+    unread = {name for name in exposed() if name not in read}
+    assert unread == {
+        "agent_monitor_scoring_lag_seconds_count",
+        "agent_monitor_scoring_lag_seconds_sum",
+        "agent_monitor_task_conversations_total",
+    }
 
 
 @EVERY_TARGET

@@ -10,6 +10,7 @@ import pytest
 from asked_panels import Range, answer, pages, panels, targets
 from draw_pages import document, marks
 from prometheus_server import Prometheus
+from rules_shipped import rules
 from seeded_prometheus import fresh_server, seeded_server
 from seeded_traffic import AFTER_COUNT, BEFORE_COUNT, EVERY_S, START_S
 
@@ -97,6 +98,32 @@ def test_the_pages_tell_the_release_that_broke_arguments(seeded):
     first = answer(server, asked["reasons: Root causes in this time A"], time)[0]
     assert first["metric"] == {"reason": "inconsistent_parameter_values"}
     assert told("health: Spans not accounted for A") == {"": 0.0}
+
+
+def test_every_record_of_the_rules_has_values(seeded):
+    server, time = seeded
+    for rule in rules():
+        if "record" in rule:
+            found = server.instant(rule["record"], time.end_s)
+            assert found, rule["record"]
+            assert all(math.isfinite(float(each["value"][1])) for each in found), rule["record"]
+
+
+def test_the_alerts_about_the_broken_release_would_fire_and_no_others(seeded, fresh):
+    def firing(asked: Asked) -> dict[str, set[str]]:
+        server, time = asked
+        return {
+            rule["alert"]: {each["metric"].get("release", "") for each in found}
+            for rule in rules()
+            if "alert" in rule and (found := server.instant(rule["expr"], time.end_s))
+        }
+
+    assert firing(seeded) == {
+        "AgentCorrectnessRegression": {NEW},
+        "AgentFailureReasonShift": {NEW},
+        "AgentJudgeDisagreesWithHumans": {""},
+    }
+    assert firing(fresh) == {}
 
 
 def test_swaps_are_marked_where_the_first_conversation_of_a_release_began(seeded):
