@@ -20,12 +20,14 @@ from monitor.commands import (
     check,
     collect,
     compare,
+    dead_letters,
     demo,
     evaluate,
     export,
     inspect,
     judge,
     replay,
+    replay_topic,
     rules,
     run,
     score,
@@ -55,6 +57,8 @@ COMMANDS = (
     judge,
     topics,
     worker,
+    replay_topic,
+    dead_letters,
 )
 
 
