@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -9,11 +10,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+from aiokafka import AIOKafkaProducer
+from kafka import KafkaConsumer, TopicPartition
 from kafka_broker import Broker
 from running import request
 from waiting import until
@@ -118,7 +120,9 @@ class Fleet:
     def start(self, command: str, *options: str, **environment: str) -> Role:
         """A role, not yet running."""
         name = f"{command}-{len(self.roles)}"
-        role = Role([command, "--config", str(self.config), *options], self.folder, name, environment)
+        role = Role(
+            [command, "--config", str(self.config), *options], self.folder, name, environment
+        )
         self.roles.append(role)
         return role
 
@@ -152,14 +156,14 @@ class Fleet:
 
     def feed(self, payloads: Iterable[bytes], **options: Any) -> int:
         """Records of the source, as a Collector writes them; how many."""
-        producer = KafkaProducer(bootstrap_servers=self.broker.address, acks="all", **options)
-        number = 0
-        for payload in payloads:
-            producer.send(self.names.source, payload)
-            number += 1
-        producer.flush()
-        producer.close()
-        return number
+        return asyncio.run(self._feed(list(payloads), options))
+
+    async def _feed(self, payloads: Sequence[bytes], options: Mapping[str, Any]) -> int:
+        address = self.broker.address
+        async with AIOKafkaProducer(bootstrap_servers=address, acks="all", **options) as producer:
+            sent = [await producer.send(self.names.source, payload) for payload in payloads]
+            await asyncio.gather(*sent)
+        return len(payloads)
 
     def flush(self, wait_s: float = 60.0) -> None:
         """Close everything that is open."""

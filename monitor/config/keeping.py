@@ -33,6 +33,9 @@ class ConversationSettings(Section):
     """A conversation closes at this age, busy or not."""
     late_s: Seconds = 600.0
     """Spans up to this long after closing make a new revision; later ones are only counted."""
+    report_open: bool = True
+    """Whether turns are counted while their conversation goes on. Where they wait for its close,
+    no verdict is given before all is known, and totals depend on no order of arrival."""
     chores: tuple[str, ...] = ()
     """Model calls that the application makes for itself, such as titles, and that are nobody's
     turns: patterns with `*`, each for a span's name, its agent's, or the beginning of its

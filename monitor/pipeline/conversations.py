@@ -39,6 +39,7 @@ class ConversationStage:
         self._quarantine = Quarantine(shelf, limits)
         self._identities = Identities(shelf, self._quarantine, limits)
         self._live = LiveConversations(shelf, limits.cache_bytes, keep_turns=limits.keep_turns)
+        self._reported = ("open", "closed") if limits.report_open else ("closed",)
         self._due: dict[str, float] = {}
         self._raised: dict[str, None] = {}
         self._open = Deadlines(self._due.get)
@@ -80,7 +81,7 @@ class ConversationStage:
         reports = []
         for name in self._raised:
             live = self._live.find(name)
-            if live is not None and live.record.phase != "gone":
+            if live is not None and live.record.phase in self._reported:
                 reports += self._report(live, counts)
             self._live.shrink()
         self._raised = {}

@@ -25,6 +25,8 @@ class PipelineLimits(msgspec.Struct, frozen=True):
     """How long after its close a conversation takes late spans, as new revisions."""
     remember_s: float = 86_400.0
     """How long afterwards its spans are known as late instead of opening it anew."""
+    report_open: bool = True
+    """Report conversations that are open. Without, a turn's first verdict is that of the close."""
     spans_per_trace: int = 10_000
     """`dropped:spans_per_trace` beyond it."""
     bytes_per_trace: int = 16 * MIB

@@ -164,6 +164,7 @@ def pipeline_limits(settings: Settings) -> PipelineLimits:
         idle_s=waits.idle_s,
         max_age_s=waits.max_age_s,
         late_s=waits.late_s,
+        report_open=waits.report_open,
         refused_ids=waits.refused_ids,
         chores=waits.chores,
         turns_per_hour=waits.turns_per_hour,
