@@ -121,6 +121,16 @@ def test_requests_that_the_baseline_does_not_know_are_left_out() -> None:
     assert standing(watch).evidence["total"] < 1
 
 
+def test_after_a_month_history_is_no_baseline_any_more() -> None:
+    watch = fed(Watch(), traffic(OLD, 2000, 20))
+    for day in range(1, 32):
+        fed(watch, traffic(NEW, 100, 20, day=day))
+    calm = standing(watch).evidence["total"]
+    fed(watch, traffic(NEW, 2000, 3, day=31))
+
+    assert standing(watch).evidence["total"] == calm
+
+
 def test_evidence_is_latched() -> None:
     watch = swapped()
     highest = standing(watch).evidence["total"]

@@ -48,6 +48,9 @@ from monitor.releases.mixture import (
 from monitor.releases.records import CELLS, LATENCY_BUCKETS, Record, read_fields, write_fields
 from monitor.verdict import CHAINS
 
+HISTORY_DAYS: Final = 30
+"""Days of its own after which a release is no longer held against an older one's history, since
+all else changed too; from then on only its drift is watched."""
 OTHER_SIGNALS_EVERY: Final = 10
 """Conversations between two looks at the signals that page nobody."""
 SHARE_TOLERANCE: Final = 0.05
@@ -190,7 +193,7 @@ class Pair:
         canary = self._is_canary(base, at)
         if canary:
             found = Baseline(np.maximum(base.total[ROOTS] - self.mark[ROOTS], 0.0)).rise(candidate)
-        elif base.count >= rules.baseline_conversations:
+        elif base.count >= rules.baseline_conversations and len(record.days) <= HISTORY_DAYS:
             found = base.history().rise(candidate)
         else:
             return

@@ -48,7 +48,7 @@ class Effort:
 
     months: int = 1600
     """Of each cell; rules side by side get half of them."""
-    delays: int = 1000
+    delays: int = 2000
     slow_delays: int = 200
     """For one point, which takes most of a month."""
     days: int = 400
