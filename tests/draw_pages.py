@@ -18,6 +18,7 @@ from asked_panels import Range, Target, answer, pages, panels
 from drawn_charts import Frame, Series, drawn, named
 from prometheus_server import Prometheus
 from seeded_prometheus import seeded_server
+from small_png import smaller
 
 DASHBOARDS = Path(__file__).resolve().parents[1] / "grafana"
 COLUMN_PX, ROW_PX, GAP_PX, HEAD_PX = 50, 26, 6, 22
@@ -93,11 +94,18 @@ def main(folder: Path, chosen: list[str]) -> None:
 
 
 def pictured(source: Path, target: Path, height: int) -> None:
-    words = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+    words = [
+        "chromium",
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--hide-scrollbars",
+    ]
     size = f"--window-size={24 * COLUMN_PX + 2 * GAP_PX},{height}"
     words += [size, f"--screenshot={target}", source.as_uri()]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120)
     assert target.exists(), done.stderr
+    target.write_bytes(smaller(target.read_bytes()))
 
 
 if __name__ == "__main__":
