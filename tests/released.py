@@ -51,3 +51,8 @@ def alternating(*streams: Iterable[Closed]) -> Iterator[Closed]:
     """One of each stream in turn, until the shortest ends."""
     for together in zip(*streams, strict=False):
         yield from together
+
+
+def swapped(one_in: int = 4, **more: Any) -> Watch:
+    """A release of 2,000 conversations, each twentieth with a root, and 400 of a new one."""
+    return fed(Watch(), traffic(OLD, 2000, 20), traffic(NEW, 400, one_in, **more))
