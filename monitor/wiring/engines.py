@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from monitor.chosen import Evaluation, evaluation
 from monitor.config import Settings
 from monitor.exposition.collector import Collector
@@ -25,6 +27,7 @@ from monitor.pipeline.pipeline import Evaluate
 from monitor.ports import Redaction, Sink
 from monitor.roles.engine import Engine, Stores
 from monitor.roles.label_reader import LabelReader
+from monitor.roles.watching import Watching
 from monitor.wiring.comparing import compared
 from monitor.wiring.judge import JudgeParts, judge_parts
 from monitor.wiring.labels import label_desk
@@ -66,38 +69,43 @@ def engine(
     With `build`, what the engine takes in was scored elsewhere.
     """
     chosen = evaluation(settings, redaction)
-    receiving = sinks(settings) if durable else []
+    outward = sinks(settings) if durable else []
     database = Database.open(path, durable=durable)
     desk = label_desk(settings, database, redaction) if durable else None
-    receiving = [*receiving, desk.sink] if desk else receiving
+    receiving: list[Sink] = [*outward, desk.sink] if desk else outward
     stores = _stores(settings, database, receiving)
-    evaluate, watching = compared(settings, chosen)
-    known = chosen.evaluator.reference
-    judge = judge_parts(settings, database, evaluate, known) if durable else None
-    exemplars = Exemplars()
+    watching, judge, exemplars, building = _scoring(settings, chosen, database, durable=durable)
     running = Engine(
         stores,
-        build or _building(settings, judge.desk.evaluate if judge else evaluate),
+        build or building,
         receiving,
         watching,
         judge.desk if judge else None,
         exemplars.see,
     )
-    reader = stores.database.reader()
 
     def live() -> Live:
-        return Live(
-            **_open(running.pipeline),
-            **_looked_up(chosen),
-            lags={"rules": lag.read()} if lag else {},
+        return msgspec.structs.replace(
+            _live(running.pipeline, chosen, lag),
             counts=dict(counts()),
             source_faults=source_faults(),
-            version=VERSION,
             shown=watching.shown,
             groups=groups(),
             judging=judge.judging() if judge else None,
             exemplars=exemplars.shown(),
         )
+
+    return _parts(running, stores, live, desk.reader if desk else None, judge)
+
+
+def _parts(
+    running: Engine,
+    stores: Stores,
+    live: Callable[[], Live],
+    labels: LabelReader | None,
+    judge: JudgeParts | None,
+) -> Parts:
+    reader = stores.database.reader()
 
     def close() -> None:
         reader.close()
@@ -109,18 +117,32 @@ def engine(
         Collector(lambda: stores.ledger.totals(reader), live).render,
         lambda: status_page(stores.ledger.totals(reader), live()),
         close,
-        desk.reader if desk else None,
+        labels,
         judge,
     )
 
 
-def _open(pipeline: Pipeline) -> dict[str, int]:
-    """What has not closed yet."""
-    return {
-        "open_conversations": pipeline.open_conversations,
-        "open_turns": pipeline.open_turns,
-        "open_spans": pipeline.open_spans,
-    }
+def _scoring(
+    settings: Settings, chosen: Evaluation, database: Database, *, durable: bool
+) -> tuple[Watching, JudgeParts | None, Exemplars, Callable[[StateStore], Pipeline]]:
+    """What weighs, judges and remembers, and what builds the pipeline that they stand behind."""
+    evaluate, watching = compared(settings, chosen)
+    known = chosen.evaluator.reference
+    judge = judge_parts(settings, database, evaluate, known) if durable else None
+    building = _building(settings, judge.desk.evaluate if judge else evaluate)
+    return watching, judge, Exemplars(), building
+
+
+def _live(pipeline: Pipeline, chosen: Evaluation, lag: LagGauge | None) -> Live:
+    """What the pipeline and the evaluator show."""
+    return Live(
+        open_conversations=pipeline.open_conversations,
+        open_turns=pipeline.open_turns,
+        open_spans=pipeline.open_spans,
+        lags={"rules": lag.read()} if lag else {},
+        version=VERSION,
+        **_looked_up(chosen),
+    )
 
 
 def _looked_up(chosen: Evaluation) -> dict[str, Any]:

@@ -208,7 +208,7 @@ class Lane:
         outputs = self._outputs(item, now)
         if self._stage is None:
             raise MonitorError("a lane works before it is ready")
-        self._stage.handle(item.value, outputs, now)
+        self._stage.take(item.value, outputs, now)
         return outputs.found
 
     def _outputs(self, item: Input, now: float) -> Outputs:

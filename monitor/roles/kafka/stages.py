@@ -52,7 +52,7 @@ class Plan(NamedTuple):
 class Stage(Protocol):
     """One step of the way, for one partition."""
 
-    def handle(self, value: bytes | None, outputs: Outputs, now: float) -> None:
+    def take(self, value: bytes | None, outputs: Outputs, now: float) -> None:
         """Work on one record. Any error is the record's own; the state is then of no use."""
         ...
 
@@ -82,7 +82,7 @@ class DecodeStage:
         self._decoder = decoder
         self._redact = redact
 
-    def handle(self, value: bytes | None, outputs: Outputs, now: float) -> None:
+    def take(self, value: bytes | None, outputs: Outputs, now: float) -> None:
         """Raises MonitorError for what cannot be decoded."""
         payload = value or b""
         is_json = payload.lstrip(SPACE)[:1] in (b"{", b"[")
@@ -115,7 +115,7 @@ class GatherStage:
         self._gathering = Gathering(state, limits, plan.partitions)
         self._told: dict[str, int] = {}
 
-    def handle(self, value: bytes | None, outputs: Outputs, now: float) -> None:
+    def take(self, value: bytes | None, outputs: Outputs, now: float) -> None:
         """Take spans in, or do what is due."""
         envelope = self._inbox.take(value)
         if envelope is None:
@@ -185,7 +185,7 @@ class ConverseStage:
             lambda part: home_of(part, plan.partitions) == partition,
         )
 
-    def handle(self, value: bytes | None, outputs: Outputs, now: float) -> None:
+    def take(self, value: bytes | None, outputs: Outputs, now: float) -> None:
         """Take traces or opinions in, or do what is due."""
         envelope = self._inbox.take(value)
         if envelope is None:
