@@ -16,7 +16,8 @@ class AlertSettings(Section):
     """Pages that go to Alertmanager directly; off without an address.
 
     The rules of Prometheus raise the same alerts a few seconds later, and Alertmanager takes the
-    two for one where their labels agree.
+    two for one where their labels agree. A page leaves with the commit that found it, so
+    `ledger.commit_interval_s` is the most that it waits.
     """
 
     alertmanager_url: str | None = None
