@@ -12,6 +12,7 @@ from aiohttp import web
 
 from monitor.alerting.pages import Alert
 from monitor.backends.alertmanager import Alertmanager
+from monitor.cli import main
 from monitor.config import load
 from monitor.errors import BackendUnavailable, ConfigurationError
 
@@ -139,3 +140,18 @@ def test_the_token_comes_from_the_environment_and_is_not_shown():
 def test_labels_that_no_alert_can_have_are_refused(labels):
     with pytest.raises(ConfigurationError, match=r"alerts\.labels"):
         load(None, {"AGENT_MONITOR_ALERTS__LABELS": labels})
+
+
+@pytest.mark.parametrize(
+    ("url", "code", "said"),
+    [
+        ("http://127.0.0.1:9093", 0, "alerts      http://127.0.0.1:9093"),
+        ("http://alerts.test:9093", 2, "alerts.alertmanager_url is plain http to another machine"),
+    ],
+)
+def test_a_check_of_the_settings_tries_the_address(tmp_path, capsys, url, code, said):
+    path = tmp_path / "monitor.toml"
+    path.write_text(f'[alerts]\nalertmanager_url = "{url}"\n[ledger]\npath = "l.sqlite3"\n')
+    assert main(["check", str(path)]) == code
+    shown = capsys.readouterr()
+    assert said in shown.out + shown.err
