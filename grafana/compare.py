@@ -261,7 +261,7 @@ def _by_itself() -> tuple[Panel, ...]:
 
 
 def _releases() -> tuple[Panel, ...]:
-    seen = "max by (release) (agent_monitor_release_first_seen_timestamp_seconds{@by_release})"
+    seen = "min by (release) (agent_monitor_release_first_seen_timestamp_seconds{@by_release})"
     info = "max by (release, model) (agent_monitor_release_info{@by_release})"
     turns = "sum by (release) (increase(agent_monitor_turns_total{@by_release%s}[$__range]))"
     passed = share(turns % ',verdict="pass"', turns % ',verdict!="unscored"')

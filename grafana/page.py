@@ -114,7 +114,7 @@ class _Mark(model.AnnotationQuery):
 
 
 def _swaps() -> model.AnnotationQuery:
-    first = "max by (release) (agent_monitor_release_first_seen_timestamp_seconds{@by_release})"
+    first = "min by (release) (agent_monitor_release_first_seen_timestamp_seconds{@by_release})"
     return _Mark(
         "First conversation of a release",
         "blue",

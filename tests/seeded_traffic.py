@@ -6,6 +6,7 @@ import json
 import random
 import re
 from collections.abc import Iterator
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -83,7 +84,7 @@ def seeded(folder: Path) -> Seeded:
                 group = [_placed(played[n], n) for n in range(start, start + PER_PAGE)]
                 spans = [each["resourceSpans"][0] for each in group]
                 assert service.post(json.dumps({"resourceSpans": spans}).encode()) == 200
-                until(lambda sent=start: _kept_up(service, sent), timeout_s=60)
+                until(partial(_kept_up, service, start), timeout_s=60)
                 at_s += PAGE_S
                 samples += _scraped(service, at_s)
             assert service.post(b"no traces at all") == 400

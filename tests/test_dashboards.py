@@ -82,7 +82,8 @@ def written_matchers(expression: str, name: str) -> list[str]:
 def test_the_files_are_what_the_program_writes(tmp_path):
     write(tmp_path)
     shipped = {path.name: path.read_text() for path in (ROOT / "grafana").glob("*.json")}
-    assert shipped == {path.name: path.read_text() for path in tmp_path.glob("*")}
+    written = {path.name: path.read_text() for path in tmp_path.glob("*")}
+    assert shipped == written, "write the pages again: python -m grafana.write"
     assert set(shipped) == set(PAGES)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from building_reports import inherited, passed, report, root
 from exposed_shop import A, shop
@@ -30,7 +31,7 @@ def failing(trace_id: str, name: str = "one"):
     return report(name, *turns, release=A, chain="2")
 
 
-def shown(exemplars: Exemplars) -> dict[tuple[str, ...], tuple[str, float]]:
+def shown(exemplars: Exemplars) -> dict[tuple[str, ...], tuple[str, Any]]:
     return {
         labels: (one.labels["trace_id"], one.timestamp) for labels, one in exemplars.shown().items()
     }
