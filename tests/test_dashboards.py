@@ -127,6 +127,42 @@ def test_an_expression_reads_only_metrics_that_exist_by_labels_that_they_have(ta
             assert "instance" not in matchers, f"{name} is a sum over instances"
 
 
+@EVERY_TARGET
+def test_series_are_summed_by_labels_that_they_have(target: Target):
+    read = [name for name, _ in selectors(target.expression)]
+    if set(read) <= set(exposed()):
+        had = set().union(*(exposed()[name] for name in read))
+        for labels in re.findall(r"by \(([^)]*)\)", target.expression):
+            assert set(labels.split(", ")) <= had, labels
+
+
+@pytest.mark.parametrize(
+    ("check", "expression"),
+    [
+        (test_an_expression_reads_only_metrics_that_exist_by_labels_that_they_have, expression)
+        for expression in (
+            'sum(agent_monitor_turn_total{job=~"$job"})',
+            'sum(agent_monitor_turns_total{job=~"$job",reason="x"})',
+            'release:agent_monitor_turns:rate5m{job=~"$job",instance=~"$instance"}',
+        )
+    ]
+    + [
+        (
+            test_series_are_summed_by_labels_that_they_have,
+            "sum by (who) (agent_monitor_turns_total)",
+        ),
+    ],
+)
+def test_the_checks_find_what_they_are_for(check, expression):
+    with pytest.raises(AssertionError):
+        check(Target("page", "panel", "A", expression, False, "x"))
+
+
+def test_what_is_no_promql_is_found():
+    with pytest.raises(ValueError, match="parenthesis"):
+        list(selectors('sum(agent_monitor_turns_total{job=~"$job"}'))
+
+
 def test_every_metric_is_on_a_page_itself_or_by_a_rule_or_a_part_of_it():
     read = {name for target in TARGETS for name, _ in selectors(target.expression)}
     for rule in rules():
@@ -236,3 +272,15 @@ def test_failures_lead_to_traces():
     }
     assert leading
     assert all(catalogue.FAILURES.name in expression for expression in leading)
+
+
+@pytest.mark.parametrize(
+    "matchers",
+    ["", '{job=~"$job"}', '{job=~"$job",instance=~"$instance"}'],
+    ids=["none", "job", "no release"],
+)
+def test_a_missing_matcher_is_found(matchers):
+    with pytest.raises(AssertionError):
+        test_every_metric_is_matched_by_the_pages_job_and_instance(
+            Target("page", "panel", "A", f"sum(agent_monitor_turns_total{matchers})", False, "x")
+        )
