@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from judge_server import JudgeServer
 from kafka_broker import Broker
 from kafka_fleet import KEY, Fleet
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -206,3 +207,37 @@ def test_a_worker_drains_when_it_is_asked_to_stop(fleet: Fleet, played: list[Any
     worker = fleet.worker()
     fleet.feed(payloads(played)[:10])
     assert worker.stop() == 0
+
+
+def test_a_judge_that_comes_late_delays_no_report_and_then_adds_its_own(
+    broker: Broker, tmp_path: Path, played: list[Any]
+) -> None:
+    with JudgeServer() as server:
+        judging = {
+            "judge": {
+                "backend": "openai",
+                "model": "grader-1",
+                "url": server.url,
+                "rate": 1.0,
+                "timeout_s": 2.0,
+                "pause_s": 0.5,
+            }
+        }
+        with Fleet(broker, tmp_path, "judged", judging) as fleet:
+            fleet.worker()
+            export = fleet.export()
+            fleet.feed(payloads(played)[:3])
+            fleet.flush()
+            until(lambda: fleet.reports().exists() and len(final_lines(fleet.reports())) == 3)
+            assert server.asked == []
+            judge = fleet.start("judge", "--ledger", str(tmp_path / "judge.sqlite3"))
+            until(lambda: len(fleet.reports().read_text().splitlines()) == 6)
+            waiting = "agent_monitor_judge_waiting_conversations"
+            until(lambda: judge.samples()[waiting] == 0)
+            judged = "agent_monitor_judged_turns_total"
+            assert sum(counted(export.samples(), judged).values()) > 0
+            assert judge.stop() == 0
+    reports = [json.loads(line) for line in fleet.reports().read_text().splitlines()]
+    assert [report["sample"]["judge"] for report in reports[:3]] == [None] * 3
+    assert {report["sample"]["judge"] for report in reports[3:]} == {"grader-1/turn-2"}
+    assert "judge" in {turn["basis"] for report in reports[3:] for turn in report["turns"]}
