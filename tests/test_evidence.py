@@ -259,12 +259,14 @@ class TestAnswers:
     @pytest.mark.parametrize(
         ("query", "text"),
         [
-            ("Which author wrote it?", "<answer>None</answer>"),
+            (
+                "Which author wrote it?",
+                "The pages give no author. I could not find any information"
+                " on that. <answer>None</answer>",
+            ),
             ("Which author wrote it?", "Unknown."),
             ("Who wrote it?", "The search results do not specify who wrote it."),
             ("Which is larger, Oslo or Bergen?", "Both are the same size."),
-            ("How many words does it contain?", "Done. The file is a text."),
-            ("How much did 3 books cost?", "You bought 3 books."),
             ("Who wrote it?", '<tool_call>{"q": "who wrote it"}</tool_call>'),
         ],
     )

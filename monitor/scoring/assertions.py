@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -17,6 +18,13 @@ _NAMED: Final = re.compile(
     r"([^\n;]{1,200})"
 )
 _KEY_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_LESS: Final = re.compile(
+    r"\b(?:no|not|none|out|off|sold|un\w+|in(?:valid|active)|false|empty|closed|cancel\w*|disabled"
+    r"|missing|never|nil|expired|denied|failed|error)\b",
+    re.I,
+)
+"""Words of a state that may be called unavailable or none."""
+_FACTORS: Final = (10, 100, 1000, 12, 60, 3600, 1.609344, 2.204623, 0.3048, 2.54, 3.785412)
 _NOTHING: Final = frozenset(("unavailable", "unknown", "none", "null", "n/a"))
 
 Fields = Mapping[tuple[str, ...], Sequence[JsonValue]]
@@ -58,10 +66,14 @@ def named_in(reply: str) -> list[tuple[str, str]]:
 def denied(claims: Sequence[tuple[str, str]], fields: Fields) -> list[Denied]:
     """Claims that differ from all values of the one field with exactly that name.
 
-    `count: 16` where the tool said 9, and `result: unavailable` where it gave one.
+    `count: 16` where the tool said 9, and `result: unavailable` where it gave one. A name that the
+    reply uses more than once is not the field's.
     """
     wrong: list[Denied] = []
+    times = Counter(_words(name) for name, _ in claims)
     for name, said in claims:
+        if times[_words(name)] > 1:
+            continue
         known = [value for value in fields.get(_words(name), ()) if value is not None]
         if known and not any(_same(said, value) for value in known):
             wrong.append(Denied(name, said, known[0]))
@@ -81,11 +93,20 @@ def _same(said: str, value: JsonValue) -> bool:
     if isinstance(value, bool):
         return True
     if isinstance(value, int | float):
-        return not _is_number(said) or abs(float(said) - value) <= 0.01 * max(1.0, abs(value))
+        return not _is_number(said) or _as_reckoned(float(said), value)
     text = str(value)
     if said.casefold() in _NOTHING:
-        return not text.strip() or text.strip().casefold() in _NOTHING
+        return not text.strip() or text.casefold() in _NOTHING or bool(_LESS.search(text))
     return said in text or not any(map(is_typed, tokens(text)))
+
+
+def _as_reckoned(said: float, known: float) -> bool:
+    """Whether a number is the known one, rounded or in another unit."""
+    if abs(said - known) <= 0.01 * max(1.0, abs(known)) or said == round(known):
+        return True
+    degrees = (known * 9 / 5 + 32, (known - 32) * 5 / 9)
+    others = [*degrees, *(known * f for f in _FACTORS), *(known / f for f in _FACTORS)]
+    return any(abs(said - other) <= 0.005 * abs(other) for other in others)
 
 
 def _words(name: str) -> tuple[str, ...]:

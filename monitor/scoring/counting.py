@@ -24,6 +24,13 @@ _CLAIM: Final = re.compile(
 )
 _SPEAKING: Final = ("there", "we ", "found", "see ")
 """Some such word is in every claim."""
+_GENERAL_WORDS: Final = """
+    option item variant product choice kind type currently now right at moment present in total our
+    we us you your for online store shop catalog stock that are is and of the this these to choose
+    from with
+"""
+_GENERAL: Final = frozenset(_GENERAL_WORDS.split())
+"""Words about the listed things that pick none out, in the singular as `_words` has it."""
 _WORD: Final = re.compile(r"[a-z]{2,}")
 
 
@@ -85,16 +92,17 @@ def miscounted(claims: Sequence[Claim], found: Sequence[Listing]) -> tuple[list[
     """Counts that the listings deny, and whether every claim could be looked up.
 
     A count is denied when what is counted is named as one listing is, and a field that says yes
-    or no of every record is spoken of: `11 available t-shirt options`. Without such a field it
-    is open which of the records are meant.
+    or no of every record is spoken of: `11 available t-shirt options`. Without such a field, or
+    with a further word (`blue`), it is open which of the records are meant.
     """
     wrong: list[Count] = []
     sure = True
     for claim in claims:
         flags = [(listing, _flag(claim.words, listing)) for listing in found]
-        true = {listing.flags[flag] for listing, flag in flags if flag is not None}
-        if not true:
-            sure = False
+        meant = [(listing, flag) for listing, flag in flags if flag is not None]
+        true = {listing.flags[flag] for listing, flag in meant}
+        if not true or any(_picks(claim.words, *each) for each in meant):
+            sure = sure and claim.stated in true
         elif claim.stated not in true:
             stated = claim.stated
             wrong.append(Count(claim, min(true, key=lambda n: (abs(n - stated), n))))
@@ -107,6 +115,11 @@ def _flag(words: frozenset[str], listing: Listing) -> str | None:
     if not named or not named <= words:
         return None
     return next((flag for flag in listing.flags if flag in words), None)
+
+
+def _picks(words: frozenset[str], listing: Listing, flag: str) -> bool:
+    """Whether a word may pick some of the listed things out."""
+    return not words <= {*listing.name, *listing.about, flag, *_GENERAL}
 
 
 def _listing(key: str, records: Sequence[Mapping[str, JsonValue]], name: frozenset[str]) -> Listing:

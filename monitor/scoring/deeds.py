@@ -19,7 +19,8 @@ _DONE: Final = re.compile(
 )
 _OPEN: Final = re.compile(
     r"\b(?:if|unless|once|when|until|must|should|would|could|cannot|can't|not|never|unable|whether"
-    r"|before|after|may|might|only|previously|earlier|airline|by the)\b|n't\b"
+    r"|before|after|may|might|only|previously|earlier|already|airline|by|no|none|nothing|nobody"
+    r"|refused|rejected|denied|declined|failed|seems?|appears?|past|ago|since|yesterday)\b|n't\b"
 )
 _VERB: Final = re.compile(r"[a-z]{3,}")
 

@@ -16,8 +16,11 @@ from monitor.model import ActionTurn, Conversation, JsonValue, ResponseTurn
 from monitor.references.contracts import ToolContracts
 from monitor.scoring.answering import (
     asks,
+    asks_for_marks,
+    goes_on,
     has_no_value,
     leaves_open,
+    may_answer,
     value_question,
     writes_a_call,
     writes_a_result,
@@ -34,7 +37,8 @@ from monitor.scoring.deeds import deeds_in, undone, verb_of
 from monitor.scoring.distance import reads
 from monitor.scoring.judged import Judged, unscored
 from monitor.scoring.known import Known, as_number, runs_of, sums_of, values_of
-from monitor.scoring.values import canonical, leaves, unwrapped
+from monitor.scoring.spelling import digits_of, names_number, spells_numbers
+from monitor.scoring.values import canonical, is_empty, leaves, unwrapped
 from monitor.scoring.words import TEXT_LIMIT, is_typed, tokens
 from monitor.verdict import Finding, SubMetric
 
@@ -45,14 +49,28 @@ SMALL: Final = 12
 
 _ID: Final = re.compile(r"[#A-Za-z_-]*\d[\w#-]*")
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}:\d\d|\d{1,2}-\d{1,2}-\d{2,4}")
+# What an agent may make up or know by itself: marks of its own requests, codes of the world.
+_OWN_KEY: Final = re.compile(
+    r"request|idempoten|correlation|trace|session|reference|ref$|zip|post|country|currency|airport"
+    r"|iata|flight|lang|area|error|status|room|seat",
+    re.I,
+)
 _ID_KEY: Final = re.compile(
     r"(?:^|_)(?:id|ids|number|no|code|email|account|reference|ref)$|(?:Id|Ids|Number|Code|Email)$"
 )
 _PASSING: Final = re.compile(
     r"time.?out|timed out|temporar|unavailable|rate.?limit|too many|try again|retry|connect"
-    r"|\b(?:429|500|502|503|504)\b",
+    r"|\b(?:429|500|502|503|504)\b|busy|pending|progress|still|running|ready|not yet|wait|later"
+    r"|queue|internal|server error|overload|unexpected",
     re.I,
 )
+_ABSENT: Final = re.compile(
+    r"not found|no such|(?:does not|doesn't|do not|don't|did not) (?:exist|match)|unknown|invalid"
+    r"|(?:could not|couldn't|cannot|can't) (?:find|locate)|not (?:exist|recogni|valid)"
+    r"|no \w+ (?:with|found)",
+    re.I,
+)
+_ALREADY: Final = re.compile(r"\balready\b", re.I)
 _AGAIN: Final = re.compile(r"\b(?:again|retry|once more)\b", re.I)
 
 
@@ -76,7 +94,10 @@ class EvidenceJudge:
         self._results: list[JsonValue] = []
         self._recent: list[JsonValue] = []
         """The results behind the reply that is due."""
-        self._refused: set[JsonValue] = set()
+        self._refused: dict[JsonValue, tuple[int, str]] = {}
+        """Refused calls, each with its exchange and what it was told."""
+        self._empty = False
+        """Whether the last tool found nothing, so that the agent may say so."""
         self._failed: set[str] = set()
         """Verbs of the writes that were refused."""
         self._done: set[str] = set()
@@ -104,7 +125,8 @@ class EvidenceJudge:
         """What the results, the query and the reply itself say of a reply with a text."""
         self._learn(index)
         text = turn.text or ""
-        findings = (*_shown(text), *self._denied(text), *self._open(text, turn.exchange))
+        machinery = () if asks_for_marks(self._query(turn.exchange)) else _shown(text)
+        findings = (*machinery, *self._denied(text), *self._open(text, turn.exchange))
         if findings:
             named = {finding.reason for finding in findings}
             scores: dict[SubMetric, float] = {}
@@ -118,8 +140,13 @@ class EvidenceJudge:
         return unscored("no_reference")
 
     def _repeated(self, turn: ActionTurn) -> Iterator[Finding]:
-        """A call that was refused before, made again although nothing has changed since."""
-        if turn.error_type is None or _key(turn) not in self._refused:
+        """A call that was refused before, made again although nothing has changed since.
+
+        Whatever the user says, and any other answer, may be news.
+        """
+        if turn.error_type is None or not self._refused:
+            return
+        if self._refused.get(_key(turn)) != (turn.exchange, _told(turn)):
             return
         if not _AGAIN.search(self._query(turn.exchange)):
             yield Finding("action_mismatch", "evidence", detail="repeated", actual=turn.call.name)
@@ -127,14 +154,15 @@ class EvidenceJudge:
     def _invented(self, index: int, turn: ActionTurn) -> Iterator[Finding]:
         """Ids that nobody had said, nor the parts that they are made of, and that do not exist.
 
-        An id that the tool knows came from somewhere, seen here or not.
+        An id that the tool knows came from somewhere, seen here or not. Only a tool that says that
+        there is no such thing refuses for its sake.
         """
-        if turn.error_type is None:
+        if turn.error_type is None or _ABSENT.search(_told(turn)) is None:
             return
         for path, leaf in islice(leaves(turn.call.arguments), VALUE_LIMIT):
             if not _is_id(path, leaf) or self._has_parts(leaf):
                 continue
-            if self._is_blind or self._is_mended(index, turn):
+            if self._is_blind or self._is_spoken(leaf) or self._is_mended(index, turn):
                 return
             yield Finding(
                 "inconsistent_parameter_values",
@@ -165,6 +193,16 @@ class EvidenceJudge:
                 found = found or is_typed(token)
         return found
 
+    def _is_spoken(self, value: str) -> bool:
+        """Whether users may have said an id in groups, figure by figure or in words."""
+        said = " ".join(self._queries)
+        return spells_numbers(said) or digits_of(value) in digits_of(said)
+
+    @property
+    def _queries(self) -> list[str]:
+        """What users have said so far."""
+        return [query for query in self._conversation.queries[: self._heard] if query]
+
     def _denied(self, text: str) -> Iterator[Finding]:
         """Deeds, counts and named values that the results contradict."""
         claimed = undone(text, self._failed, self._done)
@@ -177,13 +215,28 @@ class EvidenceJudge:
         if named:
             fields, recent = fields_of(self._results), fields_of(self._recent)
             for claim in denied(named, {words: fields[words] for words in recent}):
-                yield _contradicted(claim.field, claim.known, claim.said)
+                if not self._may_differ(claim.said, text):
+                    yield _contradicted(claim.field, claim.known, claim.said)
+
+    def _may_differ(self, said: str, text: str) -> bool:
+        """Whether a number need not be the field's: proposed, the user's, or reckoned."""
+        number = as_number(said)
+        if number is None:
+            return False
+        if "?" in text or self._said.holds(said):
+            return True
+        if any(names_number(query, number) for query in self._queries):
+            return True
+        return number > SMALL and self._given.derives(said)
 
     def _open(self, text: str, exchange: int) -> Iterator[Finding]:
         part = self._part
-        if part is not None and not has_no_value(self._query(exchange), text):
+        if part is not None and not (
+            may_answer(part, fields_of(self._recent)) and has_no_value(self._query(exchange), text)
+        ):
             part = None
-        if part is not None or (self._asked is not None and leaves_open(self._asked, text)):
+        asked = None if self._empty else self._asked
+        if part is not None or (asked is not None and leaves_open(asked, text)):
             yield Finding("incomplete_response", "evidence", detail="unanswered", expected=part)
 
     def _is_grounded(self, text: str) -> bool:
@@ -227,7 +280,9 @@ class EvidenceJudge:
     @property
     def _is_blind(self) -> bool:
         """Whether something was said that is not seen here."""
-        return any(known.veiled or known.cut for known in (self._given, self._said))
+        return self._conversation.unheard > 0 or any(
+            known.veiled or known.cut for known in (self._given, self._said)
+        )
 
     def _listings(self) -> list[Listing]:
         found = (listing for result in reversed(self._results) for listing in listings(result))
@@ -242,6 +297,15 @@ class EvidenceJudge:
         turns = self._conversation.turns
         if not self._heard and self._conversation.system:
             self._said.learn_instructions(self._conversation.system)
+        for turn in turns[self._read : index]:
+            if isinstance(turn, ActionTurn):
+                self._learn_call(turn)
+            else:
+                self._recent = []
+                # A question stands until it was answered and the user speaks again.
+                if turn.text and turn.exchange < turns[index].exchange and not goes_on(turn.text):
+                    self._asked = None
+        self._read = max(self._read, index)
         while self._heard <= turns[index].exchange:
             query = self._query(self._heard)
             self._said.learn(query)
@@ -249,29 +313,27 @@ class EvidenceJudge:
             if asks(query):
                 self._asked = query
             self._heard += 1
-        for turn in turns[self._read : index]:
-            if isinstance(turn, ActionTurn):
-                self._learn_call(turn)
-            else:
-                self._recent = []
-        self._read = max(self._read, index)
 
     def _learn_call(self, turn: ActionTurn) -> None:
         verb = verb_of(turn.call.name)
         if turn.error_type is not None:
-            if verb is not None and not reads(turn.call.name, self._contracts):
+            # What had been done before is refused, too, and is no less done.
+            done = _ALREADY.search(_told(turn)) is not None
+            if verb is not None and not done and not reads(turn.call.name, self._contracts):
                 self._failed.add(verb)
-            if not _PASSING.search(str(turn.result)[:500]):
-                self._refused.add(_key(turn))
+            if not _PASSING.search(_told(turn)):
+                self._refused[_key(turn)] = turn.exchange, _told(turn)
         elif not reads(turn.call.name, self._contracts):
-            # A write may have changed what the refusals rested on.
+            # A write may have changed what the refusals rested on, and done the same deed.
             self._refused.clear()
+            self._failed.clear()
             self._done.update(() if verb is None else (verb,))
         if turn.has_result:
             result = unwrapped(turn.result)
             self._given.learn_value(turn.result)
             self._results.append(result)
             self._recent.append(result)
+            self._empty = turn.error_type is not None or is_empty(result)
 
 
 def _shown(text: str) -> Iterator[Finding]:
@@ -298,7 +360,11 @@ def _is_id(path: str, leaf: JsonValue) -> TypeGuard[str]:
     if not isinstance(leaf, str) or not _ID.fullmatch(leaf) or _DATE.search(leaf):
         return False
     name = next((part for part in reversed(path.split(".")) if not part.isdigit()), "")
-    return _ID_KEY.search(name) is not None
+    return _ID_KEY.search(name) is not None and _OWN_KEY.search(name) is None
+
+
+def _told(turn: ActionTurn) -> str:
+    return str(turn.result)[:500]
 
 
 def _key(turn: ActionTurn) -> JsonValue:

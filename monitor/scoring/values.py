@@ -65,6 +65,11 @@ def leaves(value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
             yield path, item
 
 
+def is_empty(value: JsonValue) -> bool:
+    """Whether a decoded result holds nothing: no scalar but zero, false, null and empty text."""
+    return not any(leaf not in (None, False, 0, "") for _, leaf in leaves(value))
+
+
 def is_no_double(text: str) -> bool:
     """Whether a text is how a number that no double holds is kept: `1e400`, `NaN`, `-Infinity`."""
     if text in ("NaN", "Infinity", "-Infinity"):
