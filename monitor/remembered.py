@@ -117,6 +117,7 @@ class RememberingEvaluator:
                     conversation.tools,
                     conversation.broken_off,
                     conversation.outcome,
+                    conversation.unheard,
                     None if reference is None else self._digest(reference),
                 )
             )

@@ -178,3 +178,17 @@ def test_real_conversations_get_the_reports_that_they_would_get(
         assert judged(remembering, told, conversation) == judged(evaluator, told, conversation)
     assert any(isinstance(turn, ActionTurn) for d in dialogs for turn in d.conversation.turns)
     assert remembering.hits > 0.7 * len(dialogs)
+
+
+def test_what_was_not_heard_tells_conversations_apart():
+    bad = call("shop.get", {"order_id": "SO-99887"}, "Error: order not found", error=True)
+    whole = Conversation("c", (bad,), ("Yes.",))
+    part = msgspec.structs.replace(whole, unheard=2)
+    remembering = RememberingEvaluator(plain())
+
+    found = [
+        remembering.evaluate(each, closed=True, revision=1).turns[0].verdict
+        for each in (whole, part, whole)
+    ]
+
+    assert found == ["fail", "unscored", "fail"]
