@@ -27,7 +27,7 @@ ESTIMATED: Final = Metric(
     f"{PREFIX}estimated_turns",
     "counter",
     "Turns that the corrected estimate speaks of: of settled conversations, judged or not.",
-    ("release", "chain"),
+    ("release", "chain", "judge"),
     zeros=_BY_CHAIN,
     family="estimated",
     parts=MICRO,
@@ -36,7 +36,7 @@ PREDICTED: Final = Metric(
     f"{PREFIX}predicted_correct_turns",
     "counter",
     "Sum of the cheap probabilities that a turn is correct, over the estimated turns.",
-    ("release", "chain"),
+    ("release", "chain", "judge"),
     zeros=_BY_CHAIN,
     family="predicted_correct",
     parts=MICRO,
@@ -45,7 +45,7 @@ IPW_JUDGED: Final = Metric(
     f"{PREFIX}ipw_judged_correct_turns",
     "counter",
     "Turns that the judge passed, each by the inverse of its chance to be judged.",
-    ("release", "chain"),
+    ("release", "chain", "judge"),
     zeros=_BY_CHAIN,
     family="ipw_judged_correct",
     parts=MICRO,
@@ -54,7 +54,7 @@ IPW_PREDICTED: Final = Metric(
     f"{PREFIX}ipw_predicted_correct_turns",
     "counter",
     "Cheap probabilities of the judged turns, each by the inverse of its chance to be judged.",
-    ("release", "chain"),
+    ("release", "chain", "judge"),
     zeros=_BY_CHAIN,
     family="ipw_predicted_correct",
     parts=MICRO,
@@ -63,7 +63,7 @@ JUDGED: Final = Metric(
     f"{PREFIX}judged_turns",
     "counter",
     "Turns that a judge was asked about, by what it said.",
-    ("release", "chain", "verdict"),
+    ("release", "chain", "judge", "verdict"),
     zeros=tuple(product(CHAINS, SAID)),
     family="judged",
 )
@@ -71,7 +71,7 @@ CORRECTED: Final = Metric(
     f"{PREFIX}corrected_correctness_ratio",
     "gauge",
     "Correct turns among all, by the judge's lights; bounds that hold at every look (95 %).",
-    ("release", "bound"),
+    ("release", "judge", "bound"),
     unit="ratio",
 )
 REQUESTS: Final = _counted(
@@ -121,5 +121,12 @@ WAITING: Final = Metric(
 CIRCUIT: Final = Metric(
     f"{PREFIX}judge_circuit_open", "gauge", "1 while failed calls keep the judge from being asked."
 )
+
+
+def labels_of(metric: Metric, release: str, judge: str) -> list[tuple[str, ...]]:
+    """The label values of a release that stand at zero from the start, for the judge of now."""
+    return [(release, zero[0], judge, *zero[1:]) for zero in metric.zeros]
+
+
 BY_RELEASE: Final = (ESTIMATED, PREDICTED, IPW_JUDGED, IPW_PREDICTED, JUDGED)
 """Counters that the ledger keeps by release."""

@@ -21,11 +21,13 @@ class Judging(NamedTuple):
     counts: Mapping[str, int] = {}
     """`request:<result>`, `abstained:<why>`, `suspected:<family>`, `canary:<result>`,
     `tokens:<direction>`, `cached`, `micro_usd`."""
-    corrected: Mapping[str, tuple[float, float, float]] = {}
-    """Estimate and bounds by release."""
+    corrected: Mapping[str, tuple[str, tuple[float, float, float]]] = {}
+    """By release the judge, and its estimate with bounds."""
     left_usd: float | None = None
     waiting: int = 0
     circuit_open: bool = False
+    judge: str = "unknown"
+    """Who is asked now, as a label."""
 
 
 def judge_families(judging: Judging | None, totals: Totals) -> Iterator[Family]:
@@ -34,15 +36,17 @@ def judge_families(judging: Judging | None, totals: Totals) -> Iterator[Family]:
         return
     releases = [release.name for release in totals.releases]
     for metric in own.BY_RELEASE:
-        filled: dict[Labels, float] = {(r, *zero): 0 for r in releases for zero in metric.zeros}
+        filled: dict[Labels, float] = {
+            labels: 0 for r in releases for labels in own.labels_of(metric, r, judging.judge)
+        }
         counted = totals.family(metric.family)
         filled.update({key: value for key, value in counted.items() if key[0] in set(releases)})
         yield counter(metric, filled)
     yield gauge(
         own.CORRECTED,
         {
-            (release, name): value
-            for release, bounds in judging.corrected.items()
+            (release, label_value(judge), name): value
+            for release, (judge, bounds) in judging.corrected.items()
             if release in releases
             for name, value in zip(BOUNDS, bounds, strict=True)
         },

@@ -17,6 +17,7 @@ from monitor.judging.calibration import Calibration
 from monitor.judging.sampling import cell
 from monitor.ledger.counters import Counters
 from monitor.ledger.database import Database, Participant
+from monitor.ledger.labels import label_value
 from monitor.ledger.tally import MICRO
 from monitor.verdict import Chain, Report, Sample, SampledTurn
 
@@ -52,9 +53,14 @@ _DRAWN: Final = msgspec.msgpack.Decoder(_Drawn)
 class Sampled(Participant):
     """The judged sample in the ledger's transaction."""
 
-    def __init__(self, db: Database, drawn: int = PRUNE_ROWS) -> None:
-        """Continue from what the file holds; at most `drawn` conversations wait for an answer."""
+    def __init__(self, db: Database, judge: str = "", drawn: int = PRUNE_ROWS) -> None:
+        """Continue from what the file holds; at most `drawn` conversations wait for an answer.
+
+        `judge` is who is asked now: what nobody is asked about counts on its side. So what two
+        judges, or two versions of the rubric, said is never added up.
+        """
         self._db = db
+        self._judge = label_value(judge)
         self._limit = drawn
         self._counters = Counters(db)
         self._calibration = Calibration()
@@ -165,10 +171,11 @@ class Sampled(Participant):
     def _settle(self, sample: Sample, chains: dict[str, Chain], slot: int) -> Settled:
         probabilities = [self._calibration.probability(turn.cell) for turn in sample.turns]
         was_judged = sample.judge is not None
+        judge = self._judge if sample.judge is None else label_value(sample.judge)
         judged = correct = foreseen = 0.0
         learnt: list[tuple[str, bool]] = []
         for turn, probability in zip(sample.turns, probabilities, strict=True):
-            labels = (str(slot), chains.get(turn.turn_id, "0"))
+            labels = (str(slot), chains.get(turn.turn_id, "0"), judge)
             self._add("estimated", labels, 1.0)
             self._add("predicted_correct", labels, probability)
             if not was_judged:
@@ -189,7 +196,7 @@ class Sampled(Participant):
         chance = sample.probability if was_judged else 1.0
         return Settled(turns, total, chance, int(judged), correct, foreseen)
 
-    def _add(self, family: str, labels: tuple[str, str], amount: float) -> None:
+    def _add(self, family: str, labels: tuple[str, str, str], amount: float) -> None:
         self._counters.add(family, labels, round(amount * MICRO))
 
 

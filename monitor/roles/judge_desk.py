@@ -33,8 +33,9 @@ class ReleaseSums(msgspec.Struct, frozen=True):
 
 
 class Correctness(NamedTuple):
-    """What a release's turns are worth by the judge's lights."""
+    """What a release's turns are worth by one judge's lights."""
 
+    judge: str
     estimate: float
     lower: float
     upper: float
@@ -218,4 +219,4 @@ def correctness(kept: ReleaseSums) -> Correctness | None:
     if found is None or kept.scale is None or kept.scale <= 0:
         return None
     value = min(1.0, max(0.0, found.value))
-    return Correctness(value, *anytime(found, kept.sums, kept.scale))
+    return Correctness(kept.judge, value, *anytime(found, kept.sums, kept.scale))

@@ -19,9 +19,11 @@ from monitor.errors import ConfigurationError
 from monitor.exposition.judge_families import Judging
 from monitor.judging.budget import Budget, Ceiling
 from monitor.judging.prices import Price, price_of
+from monitor.judging.rubric import RUBRIC_VERSION
 from monitor.judging.sampling import Rules, Sampler
 from monitor.ledger.database import Database
 from monitor.ledger.judge_book import JudgeBook
+from monitor.ledger.labels import label_value
 from monitor.ledger.sampled import Sampled
 from monitor.model import Conversation
 from monitor.ports import JudgeModel
@@ -70,6 +72,8 @@ class JudgeParts:
 
     desk: JudgeDesk
     book: JudgeBook
+    judge: str
+    """Who is asked, as a label."""
     worker: JudgeWorker | None = None
     """Set once it is built, for the metrics."""
 
@@ -89,17 +93,18 @@ class JudgeParts:
         """The judge as the metrics show it."""
         worker = self.worker
         corrected = {
-            name: (found.estimate, found.lower, found.upper)
+            name: (found.judge, (found.estimate, found.lower, found.upper))
             for name, found in self.desk.shown.items()
         }
         if worker is None:
-            return Judging(corrected=corrected, waiting=self.desk.waiting)
+            return Judging(corrected=corrected, waiting=self.desk.waiting, judge=self.judge)
         return Judging(
             dict(worker.counters),
             corrected,
             worker.left_usd(),
             self.desk.waiting,
             worker.circuit_open,
+            self.judge,
         )
 
 
@@ -115,8 +120,9 @@ def judge_parts(
         return None
     keep_s = settings.conversation.late_s + settings.ledger.retain_s
     book = JudgeBook(database, given.queue, given.answers, keep_s)
-    desk = JudgeDesk(evaluate, sampler_of(given), book, Sampled(database), reference)
-    return JudgeParts(desk, book)
+    judge = f"{given.model}/{RUBRIC_VERSION}"
+    desk = JudgeDesk(evaluate, sampler_of(given), book, Sampled(database, judge), reference)
+    return JudgeParts(desk, book, label_value(judge))
 
 
 def sampler_of(given: JudgeSettings) -> Sampler:
