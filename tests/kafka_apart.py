@@ -73,6 +73,9 @@ class MemoryBroker:
             self.states.setdefault((topic, partition), []).append(change)
         self._point()
 
+    async def require_own(self, topic: str, partition: int) -> None:
+        """Nobody else works here."""
+
     async def load(self, topic: str, partition: int, state: PartitionState) -> None:
         state.load(self.states.get((topic, partition), []))
 
@@ -188,6 +191,7 @@ class Apart:
             stateful=topic != NAMES.source,
             keep_payloads=False,
             failpoints=Failpoints({}),
+            held_up_s=600.0,
             after_source=_nothing,
             clock=lambda: self.now,
         )

@@ -62,6 +62,7 @@ def worker(settings: Settings) -> Worker:
                 stateful=topic != names.source,
                 keep_payloads=given.dead_letter_payloads,
                 failpoints=failpoints,
+                held_up_s=given.session_s / 2,
                 after_source=lambda: found.app.consumer.commit(),
             )
 

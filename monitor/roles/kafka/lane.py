@@ -26,7 +26,7 @@ from monitor.roles.kafka.state import PartitionState
 
 LOG = logging.getLogger("agent_monitor")
 GROUP_RECORDS: Final = 64
-GROUP_BYTES: Final = 2_000_000
+GROUP_BYTES: Final = 1_000_000
 
 
 class Input(NamedTuple):
@@ -47,6 +47,10 @@ class Sending(Protocol):
 
     async def keep(self, topic: str, partition: int, state: PartitionState) -> None:
         """Return when the step's state is acknowledged."""
+        ...
+
+    async def require_own(self, topic: str, partition: int) -> None:
+        """Raise MonitorError when another worker has gone on with the partition."""
         ...
 
     async def load(self, topic: str, partition: int, state: PartitionState) -> None:
@@ -71,10 +75,15 @@ class Lane:
         stateful: bool,
         keep_payloads: bool,
         failpoints: Failpoints,
+        held_up_s: float,
         after_source: Callable[[], Awaitable[Any]],
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`source` names the topic in origins. `after_source` commits, for a test's failpoint."""
+        """`source` names the topic in origins; `after_source` commits, for a test's failpoint.
+
+        A step that was held up for longer than `held_up_s` is kept only if the partition is still
+        this worker's.
+        """
         self.topic, self.partition = topic, partition
         self._source = source
         self._build = build
@@ -85,6 +94,7 @@ class Lane:
         self._stateful = stateful
         self._keep_payloads = keep_payloads
         self._failpoints = failpoints
+        self._held_up_s = held_up_s
         self._after_source = after_source
         self._clock = clock
         self._queue: asyncio.Queue[Input] = asyncio.Queue(maxsize=4 * GROUP_RECORDS)
@@ -178,7 +188,7 @@ class Lane:
 
     async def _promised(self, group: Sequence[Input]) -> bool:
         """Work on the group, and keep all promises but the last; False: take each one alone."""
-        began = time.thread_time()
+        began, at = time.thread_time(), time.monotonic()
         outputs = self._worked(group)
         self.busy_s += time.thread_time() - began
         if outputs is None:
@@ -186,6 +196,8 @@ class Lane:
         await self._sending.send(outputs)
         self._failpoints.passed("after_output")
         if self._stateful:
+            if time.monotonic() - at > self._held_up_s:
+                await self._sending.require_own(self.topic, self.partition)
             await self._sending.keep(self.topic, self.partition, self._state)
         self._failpoints.passed("after_state")
         return True

@@ -19,11 +19,7 @@ LOAD_WAIT_MS: Final = 200
 
 
 class KafkaSending:
-    """Keeps the promises of all lanes of one worker.
-
-    Nothing is sent for work that began longer than `fence_s` ago: by then the group may have
-    given the partition to another worker, which goes on from the state that is in the topic.
-    """
+    """Keeps the promises of all lanes of one worker."""
 
     def __init__(
         self,
@@ -36,6 +32,8 @@ class KafkaSending:
         self._reader = reader
         self._names = names
         self._give_up_s = give_up_s
+        self._ends: dict[tuple[str, int], int] = {}
+        """Of each state, where its topic ended when this worker last read or wrote it."""
         self.sent = 0
         self.sent_bytes = 0
 
@@ -46,7 +44,7 @@ class KafkaSending:
     async def keep(self, topic: str, partition: int, state: PartitionState) -> None:
         """Write a step's changes. Raises BackendUnavailable."""
         where = self._names.state(topic)
-        await self._all(
+        kept = await self._all(
             [
                 Output(
                     where,
@@ -58,6 +56,25 @@ class KafkaSending:
                 for c in state.changes()
             ]
         )
+
+        self._ends[topic, partition] = kept[-1] + 1
+
+    async def require_own(self, topic: str, partition: int) -> None:
+        """Raise BackendUnavailable when another worker has gone on with the partition.
+
+        After a long pause the group may have given it away without this process knowing.
+        """
+        where = TopicPartition(self._names.state(topic), partition)
+        consumer = self._reader()
+        await consumer.start()
+        try:
+            end = (await consumer.end_offsets([where]))[where]
+        finally:
+            await consumer.stop()
+        if end != self._ends.get((topic, partition)):
+            raise BackendUnavailable(
+                f"another worker has taken {topic}/{partition} over while this one was held up"
+            )
 
     async def load(self, topic: str, partition: int, state: PartitionState) -> None:
         """Read all that was written of a partition's state."""
@@ -75,10 +92,12 @@ class KafkaSending:
                     key = record.key.decode("utf-8", "surrogatepass")
                     changes.append(Change(key, record.value, step_of(record.headers)))
             state.load(changes)
+            self._ends[topic, partition] = end
         finally:
             await consumer.stop()
 
-    async def _all(self, outputs: Sequence[Output]) -> None:
+    async def _all(self, outputs: Sequence[Output]) -> list[int]:
+        """Their offsets, once all are acknowledged."""
         began = time.monotonic()
         try:
             waiting = []
@@ -95,7 +114,7 @@ class KafkaSending:
                     )
                 )
             async with asyncio.timeout(self._give_up_s):
-                await asyncio.gather(*waiting)
+                return [record.offset for record in await asyncio.gather(*waiting)]
         except (KafkaError, TimeoutError) as error:
             waited = time.monotonic() - began
             raise BackendUnavailable(
