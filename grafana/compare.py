@@ -15,7 +15,7 @@ EVIDENCE = "release_signal:agent_monitor_regression_log10_evidence:max"
 EFFECT = "release_bound:agent_monitor_regression_effect_ratio:max"
 SELECTED = "release_reason_chain:agent_monitor_regression_selected_reason:max"
 LOGARITHM = Scale("none", 1, 0.0)
-DROP = Scale("percentunit", 1, steps=((None, "green"), (0.01, "orange"), (0.05, "red")))
+DROP = Scale("percentunit", 1)  # without colours: the evidence says whether to believe it
 
 
 def compare() -> str:
