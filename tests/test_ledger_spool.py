@@ -154,7 +154,7 @@ def test_the_quarantine_keeps_the_newest(db: Database, monkeypatch: pytest.Monke
 def test_no_flipped_bit_gives_a_wrong_payload(tmp_path: Path) -> None:
     path = tmp_path / "ledger.db"
     db = Database.open(path)
-    payloads = [bytes([number]) * 3000 for number in range(1, 9)]
+    payloads = [bytes([number]) * 3000 for number in range(1, 25)]
     filled(db, *payloads)
     db.close()
     sound = path.read_bytes()

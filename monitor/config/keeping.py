@@ -91,5 +91,5 @@ class LimitSettings(Section):
     """Decoded open conversations kept in memory; the rest stay in the file."""
     remembered_turns: Count = 20_000
     """Verdicts kept to be given again where the same content comes again."""
-    releases: Annotated[int, Field(ge=1, le=64)] = 8
-    """Releases with series of their own; further ones fold to `other`."""
+    releases: Annotated[int, Field(ge=1, le=64)] = 7
+    """Releases with series of their own; further ones fold to `other`, the eighth."""

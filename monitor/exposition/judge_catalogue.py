@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Final
 
 from monitor.exposition.catalogue import PREFIX, Metric
@@ -63,8 +62,8 @@ JUDGED: Final = Metric(
     f"{PREFIX}judged_turns",
     "counter",
     "Turns that a judge was asked about, by what it said.",
-    ("release", "chain", "judge", "verdict"),
-    zeros=tuple(product(CHAINS, SAID)),
+    ("release", "judge", "verdict"),
+    zeros=tuple((said,) for said in SAID),
     family="judged",
 )
 CORRECTED: Final = Metric(
@@ -125,7 +124,10 @@ CIRCUIT: Final = Metric(
 
 def labels_of(metric: Metric, release: str, judge: str) -> list[tuple[str, ...]]:
     """The label values of a release that stand at zero from the start, for the judge of now."""
-    return [(release, zero[0], judge, *zero[1:]) for zero in metric.zeros]
+    by_chain = "chain" in metric.labels
+    return [
+        (release, *zero, judge) if by_chain else (release, judge, *zero) for zero in metric.zeros
+    ]
 
 
 BY_RELEASE: Final = (ESTIMATED, PREDICTED, IPW_JUDGED, IPW_PREDICTED, JUDGED)

@@ -186,7 +186,7 @@ class Sampled(Participant):
             judged, correct, foreseen = judged + 1, correct + passed, foreseen + probability
             self._add("ipw_judged_correct", labels, passed / sample.probability)
             self._add("ipw_predicted_correct", labels, probability / sample.probability)
-            self._counters.add("judged", (*labels, said or "abstained"))
+            self._counters.add("judged", (str(slot), judge, said or "abstained"))
             if said is not None:
                 learnt.append((turn.cell, said == "pass"))
         if learnt:

@@ -23,7 +23,7 @@ _CHAIN_NO: Final = {chain: number for number, chain in enumerate(CHAINS)}
 class LedgerLimits(msgspec.Struct, frozen=True):
     """Named bounds of what is counted apart and for how long conversations are remembered."""
 
-    releases: int = 8
+    releases: int = 7
     """Releases with series of their own at one time; more count as `other`."""
     retired_releases: int = 64
     """Silent releases whose counts are kept; the longest silent ones go first."""
