@@ -54,9 +54,22 @@ def marks(server: Prometheus, page: dict[str, Any], time: Range) -> list[tuple[f
     return [(float(each["value"][1]) / 1000, each["metric"]["release"]) for each in found]
 
 
+def pages_sent(server: Prometheus, page: dict[str, Any], time: Range) -> list[tuple[float, str]]:
+    """When alerts that call somebody began to fire."""
+    (alerts,) = [each for each in page["annotations"]["list"] if not each.get("useValueForTime")]
+    expression = time.written_into(alerts["expr"])
+    found = server.between(expression, time.start_s, time.end_s, time.step_s)
+    return [
+        (float(each["values"][0][0]), each["metric"]["alertname"])
+        for each in found
+        if each["metric"]["severity"] == "page"
+    ]
+
+
 def document(server: Prometheus, name: str, page: dict[str, Any], time: Range) -> tuple[str, int]:
     """The page as HTML, and its height."""
-    seen = marks(server, page, time)
+    seen = [(*mark, "blue") for mark in marks(server, page, time)]
+    seen += [(*mark, "red") for mark in pages_sent(server, page, time)]
     parts, bottom = [], 0
     for panel in page["panels"]:
         place = panel["gridPos"]

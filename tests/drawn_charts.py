@@ -30,7 +30,8 @@ class Frame(NamedTuple):
     height: int
     start_s: float
     end_s: float
-    marks: list[tuple[float, str]]
+    marks: list[tuple[float, str, str]]
+    """When, what, and in which colour."""
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -102,11 +103,11 @@ def _lines(frame: Frame, series: Sequence[Series]) -> str:
                 f'<polyline points="{path}" fill="none" stroke="{colours[number]}" '
                 f'stroke-width="1.8"{dashes}/>'
             )
-    for at_s, _ in frame.marks:
+    for at_s, _, colour in frame.marks:
         if frame.start_s < at_s < frame.end_s:
             parts.append(
                 f'<line x1="{x(at_s):.1f}" x2="{x(at_s):.1f}" y1="{TOP}" y2="{inner}" '
-                'stroke="#2f74b5" stroke-dasharray="3 3"/>'
+                f'stroke="{colour_of(colour)}" stroke-dasharray="3 3"/>'
             )
     return _svg(frame, "".join(parts) + legend)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from asked_panels import Range, answer, pages, panels, targets
-from draw_pages import document, marks
+from draw_pages import document, marks, pages_sent
 from prometheus_server import Prometheus
 from rules_shipped import rules
 from seeded_prometheus import fresh_server, seeded_server
@@ -124,6 +124,16 @@ def test_the_alerts_about_the_broken_release_would_fire_and_no_others(seeded, fr
         "AgentJudgeDisagreesWithHumans": {""},
     }
     assert firing(fresh) == {}
+
+
+def test_a_page_is_marked_after_the_swap_and_counted_as_firing(seeded):
+    server, time = seeded
+    ((at_s, alert),) = pages_sent(server, FOUND["overview"], time)
+    assert alert == "AgentCorrectnessRegression"
+    assert START_S + BEFORE_COUNT * EVERY_S < at_s < time.end_s
+    asked = {str(target): target for target in TARGETS}
+    (firing,) = answer(server, asked["overview: Alerts firing A"], time)
+    assert float(firing["values"][0][1]) >= 1
 
 
 def test_swaps_are_marked_where_the_first_conversation_of_a_release_began(seeded):
