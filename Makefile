@@ -17,7 +17,7 @@ LOCK := $(BIN)/pip-compile --quiet --strip-extras --generate-hashes --allow-unsa
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test check fix lock
+.PHONY: help setup demo test proof check fix lock
 
 help:  ## list these verbs
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -29,6 +29,9 @@ demo: $(RUN_STAMP)  ## watch two releases of a sample agent be judged, in under 
 
 test: $(DEV_STAMP)  ## run the tests; ARGS is passed on to pytest
 	@$(BIN)/python -m pytest $(ARGS)
+
+proof: $(DEV_STAMP)  ## kill workers over a real broker, and compare every total (java, mvn); ARGS: --seed N
+	@$(BIN)/python tests/proof.py $(ARGS)
 
 check: $(DEV_STAMP)  ## only look: format, lint, types, import contracts
 	@$(BIN)/ruff format --check .

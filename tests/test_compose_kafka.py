@@ -174,7 +174,7 @@ def test_a_collector_takes_the_configuration(folder, collector: Path, tmp_path):
     writes["service"]["pipelines"]["traces"]["processors"].remove("memory_limiter")
     place = tmp_path / "collector.yaml"
     place.write_text(yaml.safe_dump(writes))
-    command = [collector, "validate", "--config", f"file:{place}"]
+    command = [str(collector), "validate", "--config", f"file:{place}"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
 

@@ -1,0 +1,230 @@
+"""The proof's fleet under attack: killed, rolled and started again, scraped and timed meanwhile."""
+
+from __future__ import annotations
+
+import random
+import re
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from http.client import HTTPException
+from pathlib import Path
+
+from kafka import KafkaConsumer, TopicPartition
+from kafka.admin import KafkaAdminClient
+from kafka_fleet import Fleet, Role
+from proof_releases import LEADS
+from proof_scrapes import Scrapes
+from waiting import until
+
+WORKERS = 3
+DIED = 86
+LOOK_S = 0.25
+START_S = 240.0
+RUNNING = "the worker is running"
+
+
+class Attacked:
+    """Three workers and an export, whose supervisor starts anew whatever dies."""
+
+    def __init__(self, fleet: Fleet, release: Path, chance: random.Random) -> None:
+        self.fleet, self.release, self.chance = fleet, release, chance
+        self.kills: Counter[str] = Counter()
+        self.drains_s: list[float] = []
+        self.ended_themselves = 0
+        self.scrapes = Scrapes()
+        self.standing = Standing(fleet)
+        self._doomed: dict[Role, str] = {}
+        self._stopping = threading.Event()
+        self.workers = [self._worker() for _ in range(WORKERS)]
+        self.export = self._export()
+        for role in [*self.workers, self.export]:
+            self._await(role)
+        self._threads = [
+            threading.Thread(target=self._on_and_on, args=[each], daemon=True)
+            for each in (self._scrape, self.standing.look)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def close(self) -> None:
+        """No more scrapes."""
+        self._stopping.set()
+        for thread in self._threads:
+            thread.join(30)
+
+    @property
+    def doomed(self) -> int:
+        """Workers that will die at a failpoint, and live yet."""
+        return sum(worker in self._doomed for worker in self.workers)
+
+    def supervise(self) -> None:
+        """Start anew what has ended by itself, as every supervisor would."""
+        for number, worker in enumerate(self.workers):
+            if worker.process.poll() is not None:
+                self._ended(worker)
+                self.workers[number] = self._worker()
+        if self.export.process.poll() is not None:
+            self.ended_themselves += 1
+            self.export = self._export()
+
+    def kill_any(self) -> None:
+        """Kill -9 at whatever it is doing."""
+        self._kill(self.chance.choice(self._victims()), "random")
+
+    def kill_leader(self) -> None:
+        """Kill the worker that shared the partitions out last."""
+        pattern = re.compile(LEADS + r" ([\d.]+)")
+        led = {
+            number: max(
+                map(float, pattern.findall(self.workers[number].log.read_text())), default=0
+            )
+            for number in self._victims()
+        }
+        self._kill(max(led, key=lambda number: led[number]), "leader")
+
+    def kill_export(self) -> None:
+        """Kill the export, and start it over the same file."""
+        self.export.kill()
+        self.kills["export"] += 1
+        self.export = self._export()
+
+    def doom(self, point: str) -> None:
+        """Kill a worker; its successor dies between two promises, after it has kept some."""
+        point = f"{point}:{self.chance.randrange(1, 5)}"
+        self._kill(self.chance.choice(self._victims()), "random", AGENT_MONITOR_FAILPOINT=point)
+
+    def roll(self, release: Path) -> None:
+        """Bring another release to everyone, one after the other; the export first."""
+        self.release = release
+        self.export = self._rolled(self.export, self._export)
+        for number, worker in enumerate(self.workers):
+            self.workers[number] = self._rolled(worker, self._worker)
+
+    def settled(self, nudge: Callable[[], None]) -> None:
+        """Return when three workers run that nobody will kill; `nudge` gives the doomed work."""
+
+        def running() -> bool:
+            self.supervise()
+            if self.doomed:
+                nudge()
+            return not self.doomed and all(worker.said(RUNNING) for worker in self.workers)
+
+        until(running, START_S)
+
+    def _rolled(self, role: Role, start: Callable[[], Role]) -> Role:
+        began = time.monotonic()
+        if role.process.poll() is not None:
+            self._ended(role)
+        else:
+            code = role.stop()
+            assert code == 0, role.log.read_text()[-2_000:]
+            self.drains_s.append(time.monotonic() - began)
+        successor = start()
+        self._await(successor)
+        return successor
+
+    def _victims(self) -> list[int]:
+        """Workers that run, and are not doomed to die elsewhere."""
+        found: list[int] = []
+
+        def there() -> bool:
+            self.supervise()
+            found[:] = [
+                number
+                for number, worker in enumerate(self.workers)
+                if worker.said(RUNNING) and worker not in self._doomed
+            ]
+            return bool(found)
+
+        until(there, START_S)
+        return found
+
+    def _kill(self, number: int, kind: str, **environment: str) -> None:
+        worker = self.workers[number]
+        held = self._held(worker)
+        worker.kill()
+        self.kills[kind] += 1
+        self.standing.lost(held)
+        self.workers[number] = self._worker(**environment)
+
+    def _ended(self, worker: Role) -> None:
+        point = self._doomed.pop(worker, None)
+        if point and worker.process.returncode == DIED:
+            self.kills[point] += 1
+        else:
+            self.ended_themselves += 1
+
+    def _worker(self, **environment: str) -> Role:
+        role = self.fleet.start("worker", PYTHONPATH=str(self.release), **environment)
+        point = environment.get("AGENT_MONITOR_FAILPOINT")
+        if point:
+            self._doomed[role] = point.partition(":")[0]
+        return role
+
+    def _export(self) -> Role:
+        ledger = str(self.fleet.folder / "ledger.sqlite3")
+        options = ("--ledger", ledger, "--reports", str(self.fleet.reports()))
+        return self.fleet.start("export", *options, PYTHONPATH=str(self.release))
+
+    def _await(self, role: Role) -> None:
+        until(
+            lambda: role.said("is running") is not None or role.process.poll() is not None, START_S
+        )
+
+    def _held(self, worker: Role) -> list[TopicPartition]:
+        """What the worker had taken on, by its own page."""
+        with suppress(AssertionError, OSError, HTTPException):
+            found = re.findall(r'_waiting\{topic="([^"]+)",partition="(\d+)"', worker.page())
+            return [TopicPartition(topic, int(number)) for topic, number in found]
+        return []
+
+    def _on_and_on(self, what: Callable[[], None]) -> None:
+        # Whom it asks may be dead just now; then it asks again.
+        while not self._stopping.wait(LOOK_S):
+            with suppress(Exception):
+                what()
+
+    def _scrape(self) -> None:
+        export = self.export
+        if export.said("is running"):
+            self.scrapes.add(export.process.pid, export.page())
+
+
+class Standing:
+    """How long the partitions of killed workers stood still with work before them."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self._fleet = fleet
+        self._lost: dict[TopicPartition, tuple[float, int]] = {}
+        self._places: dict[TopicPartition, int] = {}
+        self._admin: KafkaAdminClient | None = None
+        self.recoveries_s: list[float] = []
+
+    def lost(self, places: list[TopicPartition]) -> None:
+        """Their worker was killed just now."""
+        now = time.monotonic()
+        for place in places:
+            self._lost.setdefault(place, (now, self._places.get(place, 0)))
+
+    def look(self) -> None:
+        """Ask the broker where the group is."""
+        group, address = self._fleet.names.workers, self._fleet.broker.address
+        if self._admin is None:
+            self._admin = KafkaAdminClient(bootstrap_servers=address)
+            self._consumer = KafkaConsumer(bootstrap_servers=address)
+        found = self._admin.list_group_offsets([group]).get(group, {})
+        self._places = {place: each.offset for place, each in found.items()}
+        waiting = list(self._lost)
+        ends = self._consumer.end_offsets(waiting) if waiting else {}
+        now = time.monotonic()
+        for place in waiting:
+            since, at = self._lost[place]
+            here = self._places.get(place, 0)
+            if here > at:
+                del self._lost[place]
+                self.recoveries_s.append(now - since)
+            elif ends[place] <= here:
+                self._lost[place] = now, at
