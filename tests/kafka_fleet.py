@@ -119,7 +119,7 @@ class Fleet:
 
     def start(self, command: str, *options: str, **environment: str) -> Role:
         """A role, not yet running."""
-        name = f"{command}-{len(self.roles)}"
+        name = f"{self.names.prefix}-{command}-{len(self.roles)}"
         role = Role(
             [command, "--config", str(self.config), *options], self.folder, name, environment
         )

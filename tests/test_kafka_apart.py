@@ -104,7 +104,7 @@ def test_a_record_that_brings_a_defect_out_is_set_aside_with_its_spans_counted()
     apart.work()
     partition = next(n for n in range(3) if apart.broker.log(NAMES.traces, n))
     good = apart.broker.log(NAMES.traces, partition)[0]
-    for value in (written(Envelope("spans", 0.0, body=b"no zlib")), good[1]):
+    for value in (written(Envelope("spans", 0.0, body=b"\xff" * 9)), good[1]):
         apart.broker.log(NAMES.traces, partition).append((b"", value))
     apart.work().flush()
     assert [(letter.topic, letter.offset) for letter in apart.dead_letters()] == [(NAMES.traces, 1)]

@@ -9,7 +9,6 @@ committed before the broker has their changes; so the state is not in them.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Iterator, MutableMapping
 from typing import Final, NamedTuple
 
@@ -17,7 +16,7 @@ import msgspec
 
 from monitor.codec import VERSION, reader_of, seal, unseal
 from monitor.errors import DamagedState
-from monitor.roles.kafka.records import LEVEL, inflated
+from monitor.roles.kafka.records import compressed, inflated
 
 POSITION: Final = "~"
 CUT: Final = "\x00"
@@ -99,7 +98,7 @@ class PartitionState(MutableMapping[str, bytes]):
 
     def __setitem__(self, key: str, value: bytes) -> None:
         self._changed.setdefault(key, self._values.get(key))
-        self._values[key] = zlib.compress(value, LEVEL)
+        self._values[key] = compressed(value)
 
     def __delitem__(self, key: str) -> None:
         value = self._values.pop(key)
