@@ -31,6 +31,7 @@ from monitor.commands import (
     rules,
     run,
     score,
+    snapshot,
     topics,
     worker,
 )
@@ -57,6 +58,7 @@ COMMANDS = (
     judge,
     topics,
     worker,
+    snapshot,
     replay_topic,
     dead_letters,
 )
