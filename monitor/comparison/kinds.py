@@ -117,6 +117,7 @@ _MONEY: Final = frozenset(
         "spend fare rent wage profit sales valuation capital"
     )
 )
+_VERSION: Final = frozenset(split("version release build tag"))
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
 
 FIELD_MEMO_LIMIT: Final = 4096
@@ -186,3 +187,8 @@ def is_ratio_field(field: str | None) -> bool:
 def is_money_field(field: str | None) -> bool:
     """Whether the field's name says that it holds money, so that `m` means million."""
     return field is not None and not _MONEY.isdisjoint(field_words(field[-FIELD_LIMIT:]))
+
+
+def is_version_field(field: str | None) -> bool:
+    """Whether the field's name says that it holds a version, of which 1.10 is not 1.1."""
+    return field is not None and not _VERSION.isdisjoint(field_words(field[-FIELD_LIMIT:]))

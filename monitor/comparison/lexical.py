@@ -20,6 +20,11 @@ SHORT_WORDS: Final = 3
 """Up to so many claim words a value is a name, and each of its words counts."""
 TEXT_LIMIT: Final = 20_000
 """Characters of each text that are looked at."""
+EXPRESSION_LIMIT: Final = 80
+"""Characters of a text whose signs are an expression's."""
+
+_SIGN: Final = re.compile(r"(?<![<>=!-])(?:[<>=!]=|<>|[<>]|[≤≥≠])(?![<>=])")
+_MARKUP: Final = re.compile(r"</?[a-z]")
 
 
 class Overlap(NamedTuple):
@@ -34,7 +39,7 @@ class Overlap(NamedTuple):
 class Lexical:
     """Decides texts that are equal but for form, and those that a guard keeps apart."""
 
-    version = "lexical-2"
+    version = "lexical-3"
 
     def compare(self, pair: Pair) -> Similarity | None:
         """The decision by words; None where meaning would have to be weighed."""
@@ -43,17 +48,31 @@ class Lexical:
         expected, actual = folded(pair.expected[:TEXT_LIMIT]), folded(pair.actual[:TEXT_LIMIT])
         if expected == actual or _one_name(pair.expected, pair.actual):
             return same("lexical")
-        first, second = claim_words(expected), claim_words(actual)
-        if is_acronym(pair.expected, pair.actual, 2 if pair.hint.field else 3):
-            return Similarity(ACRONYM, "lexical")
-        if pair.hint.field and (_is_option(pair.expected) or _is_option(pair.actual)):
-            return _options(pair.expected, pair.actual)
-        if not first or not second:
-            return None
-        found = _by_words(expected, actual, first, second)
-        if found is None and (not pair.hint.field or min(len(first), len(second)) > SHORT_WORDS):
-            found = _by_claim(pair)
-        return found
+        return _by_text(pair, expected, actual)
+
+
+def _by_text(pair: Pair, expected: str, actual: str) -> Similarity | None:
+    if _compares_otherwise(expected, actual):
+        return Similarity(GUARDED, "direction")
+    first, second = claim_words(expected), claim_words(actual)
+    if is_acronym(pair.expected, pair.actual, 2 if pair.hint.field else 3):
+        return Similarity(ACRONYM, "lexical")
+    if pair.hint.field and (_is_option(pair.expected) or _is_option(pair.actual)):
+        return _options(pair.expected, pair.actual)
+    if not first or not second:
+        return None
+    found = _by_words(expected, actual, first, second)
+    if found is None and (not pair.hint.field or min(len(first), len(second)) > SHORT_WORDS):
+        found = _by_claim(pair)
+    return found
+
+
+def _compares_otherwise(expected: str, actual: str) -> bool:
+    """Whether both texts compare by signs, and by others: `> 5`, `< 5`."""
+    if len(expected) + len(actual) > 2 * EXPRESSION_LIMIT or _MARKUP.search(expected + actual):
+        return False
+    first, second = _SIGN.findall(expected), _SIGN.findall(actual)
+    return bool(first) and bool(second) and first != second
 
 
 def _by_claim(pair: Pair) -> Similarity | None:

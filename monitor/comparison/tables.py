@@ -355,7 +355,9 @@ OPENERS: Final = frozenset(
 NEGATIONS: Final = frozenset(
     split(
         "not no never none neither nor without cannot cant dont doesnt didnt wont wouldnt couldnt "
-        "shouldnt isnt arent wasnt werent hasnt havent hadnt unable nobody nothing"
+        "shouldnt isnt arent wasnt werent hasnt havent hadnt unable nobody nothing "
+        "nicht kein keine keinen keinem keiner nie niemals pas jamais nunca tampoco não non "
+        "niet geen nooit inte ikke не нет"
     )
 )
 

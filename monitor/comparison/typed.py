@@ -18,9 +18,10 @@ from monitor.comparison.dates import (
     same_moment,
     split_quarter,
 )
-from monitor.comparison.kinds import Kind, is_money_field, is_ratio_field
+from monitor.comparison.kinds import Kind, is_money_field, is_ratio_field, is_version_field
 from monitor.comparison.lexical import is_acronym
 from monitor.comparison.literals import looks_like_id, same_address, same_id, same_phone
+from monitor.comparison.measures import measure_of
 from monitor.comparison.numbers import Quantity, in_base, number_of, quantity_of
 from monitor.comparison.places import same_place
 from monitor.comparison.rung import Pair, decided, different, same, unsure
@@ -40,13 +41,14 @@ _OTHER_NUMBER: Final = different("number")
 _TRUE: Final = frozenset({"true", "yes", "y", "on", "1", "enabled", "enable"})
 _FALSE: Final = frozenset({"false", "no", "n", "off", "0", "disabled", "disable"})
 _WORDS: Final = re.compile(r"[^\W_]")
+_VERSION: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9}){0,4}")
 _EMPTY: Final = frozenset({"", "null", "none", "n/a", "na", "nil", "undefined"})
 
 
 class Typed:
     """Decides numbers, money, units, dates, booleans, enums, places, ids, addresses."""
 
-    version = "typed-2"
+    version = "typed-3"
 
     def compare(self, pair: Pair) -> Similarity | None:
         """The decision of the value's type; None for text that has none."""
@@ -168,10 +170,35 @@ _READABLE: Final = 254
 
 
 def _number_pair(pair: Pair) -> Similarity | None:
-    expected, actual = quantity_of(pair.expected), quantity_of(pair.actual)
+    if is_version_field(pair.hint.field):
+        return _version(pair)
+    expected, actual = _measured(pair.expected), _measured(pair.actual)
     if expected is None or actual is None:
         return None
     return decided(_same_quantity(expected, actual, pair.hint), "number")
+
+
+def _version(pair: Pair) -> Similarity | None:
+    """Versions of figures only: 1.10 is not 1.1, and 2.0 may be 2."""
+    first, second = (
+        text.strip().casefold().removeprefix("v") for text in (pair.expected, pair.actual)
+    )
+    if not _VERSION.fullmatch(first) or not _VERSION.fullmatch(second):
+        return None
+    if first == second:
+        return same("version")
+    return unsure("version: unsure") if _short(first) == _short(second) else different("version")
+
+
+def _short(version: str) -> list[int]:
+    parts = [*map(int, version.split("."))]
+    while len(parts) > 1 and parts[-1] == 0:
+        parts.pop()
+    return parts
+
+
+def _measured(text: str) -> Quantity | None:
+    return quantity_of(text) or measure_of(text)
 
 
 def _address(pair: Pair) -> Similarity | None:
@@ -254,6 +281,8 @@ def _same_quantity(expected: Quantity, actual: Quantity, hint: Hint) -> bool | N
 
 
 def _across_dimensions(expected: Quantity, actual: Quantity) -> bool | None:
+    if {expected.dimension, actual.dimension} == {"celsius", "fahrenheit"}:
+        return _same_warmth(expected, actual)
     if not _close(expected.value, actual.value):
         return False
     if expected.dimension is None or actual.dimension is None:
@@ -270,6 +299,13 @@ def _across_dimensions(expected: Quantity, actual: Quantity) -> bool | None:
             usual, *rarer = READINGS[one]
             return True if other == usual else None if other in rarer else False
     return False
+
+
+def _same_warmth(one: Quantity, other: Quantity) -> bool | None:
+    """Degrees of both scales; what is only rounded apart is left open."""
+    celsius, fahrenheit = (one, other) if one.dimension == "celsius" else (other, one)
+    apart = abs(celsius.value * 9 / 5 + 32 - fahrenheit.value)
+    return True if apart == 0 else None if apart < 1 else False
 
 
 def _same_share(percent: Fraction, bare: Fraction, field: str | None) -> bool | None:
