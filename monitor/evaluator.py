@@ -49,7 +49,7 @@ from monitor.verdict import (
     chain_of,
 )
 
-RULES_VERSION: Final = "aem-3"
+RULES_VERSION: Final = "aem-4"
 """Changes whenever equal input may get another verdict."""
 
 

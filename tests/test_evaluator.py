@@ -244,7 +244,7 @@ def test_the_same_conversation_gives_the_same_bytes():
 
 
 def test_the_version_names_rules_and_comparator():
-    assert evaluated(talk()).evaluator == "aem-3+table"
+    assert evaluated(talk()).evaluator == "aem-4+table"
 
 
 @pytest.mark.parametrize("pairs", [(), (0, 1, 2, 3), (7,)])

@@ -321,7 +321,7 @@ class TestPrecedence:
         report = off.evaluate(asking("Which author?", reply("None.")), closed=True, revision=1)
 
         assert [turn.verdict for turn in report.turns] == ["unscored"]
-        assert report.evaluator == "aem-3-without-evidence+table"
+        assert report.evaluator == "aem-4-without-evidence+table"
 
 
 @given(

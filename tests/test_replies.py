@@ -102,7 +102,8 @@ def test_meaning_decides_where_the_words_do_not():
     }
 
     assert reasons(gold, actual, similar=wording) == []
-    assert reasons(gold, actual) == ["incomplete_response"]
+    assert judged(gold, actual).why == "unsure"
+    assert reasons(gold, "") == ["incomplete_response"]
 
 
 def test_a_quoted_text_is_not_said_in_other_words():

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from monitor.scoring.literals import quoted
-from monitor.scoring.words import TEXT_LIMIT, tokens
+from monitor.scoring.words import TEXT_LIMIT, is_typed, tokens
 
 CLAIM_LIMIT: Final = 400
 """Claims of one reply that are told apart; what follows counts as one last claim."""
@@ -26,6 +26,11 @@ _FINE: Final = re.compile(rf"{_COARSE.pattern}|[.!?]{{0,3}}, (?!\d{{4}}\b)(?:and
 _KEYED: Final = re.compile(r"\W{0,8}([^:.!?]{1,60}?)(?:\*\*)?:(?:\*\*)?\s(?=\S)")
 _SAID: Final = re.compile(r"\W{0,8}((?:[\w'-]{1,40}\s){1,6}?)(?:is|are|was|were)\s(?=\S)")
 _ITEM: Final = re.compile(r":\s|,\s(?:and\s|or\s)?|\s(?:and|or)\s")
+_NAME: Final = re.compile(r"\b[A-Z][\w'-]{0,40}")
+_MUTUAL: Final = frozenset(
+    ("met", "meets", "meet", "married", "equals", "equal", "matches", "versus")
+)
+"""Words that say the same of both, whoever is named first."""
 _DIRECTION: Final = re.compile(r"\b(from|to|into)\s((?:the\s|an?\s)?\S+)", re.IGNORECASE)
 
 
@@ -98,11 +103,43 @@ def slot_of(left: Sequence[str], right: Sequence[str]) -> tuple[list[str], list[
 
 
 def is_swapped(left: Claim, right: Claim) -> bool:
-    """Whether both claims speak of a way between the same two things, in opposite directions."""
+    """Whether two things of one claim have changed places in the other.
+
+    Both speak of a way between them, in opposite directions, or all else stands where it stood.
+    """
+    if _exchanged(left, right):
+        return True
     one, other = _ends(left.text), _ends(right.text)
     if one is None or other is None or one[0] == one[1]:
         return False
     return one == (other[1], other[0])
+
+
+def _exchanged(left: Claim, right: Claim) -> bool:
+    """Whether the claims differ in two names or two values that have changed places.
+
+    With nothing but other such things between them they are a list, whose order is free.
+    """
+    one, other = left.tokens, right.tokens
+    if one == other or len(one) != len(other):
+        return False
+    apart = [at for at, token in enumerate(one) if token != other[at]]
+    if len(apart) != 2:
+        return False
+    first, last = apart
+    if (one[first], one[last]) != (other[last], other[first]):
+        return False
+    names = _names(left.text) & _names(right.text)
+    both = {one[first], one[last]}
+    if not (all(map(is_typed, both)) or both <= names):
+        return False
+    between = one[first + 1 : last]
+    plain = [token for token in between if not is_typed(token) and token not in names]
+    return bool(plain) and _MUTUAL.isdisjoint(plain)
+
+
+def _names(text: str) -> set[str]:
+    return {word for found in _NAME.findall(text) for word in tokens(found)}
 
 
 def without(tokens_of: Sequence[str], others: Sequence[str]) -> list[str]:

@@ -30,6 +30,12 @@ CANDIDATE_LIMIT: Final = 4
 """Claims that one expected claim is compared with by meaning when no words are shared."""
 NEAR: Final = 0.6
 """Share of common tokens from which two claims are one sentence with some words exchanged."""
+APART: Final = 0.1
+"""Likeness up to which two sentences in other words are sure to say something else."""
+FEW: Final = 3
+"""Words by which two sentences may differ for one to be sure to deny the other."""
+SHORT_VALUE: Final = 3
+"""Words up to which a value is no sentence."""
 COVERED: Final = 0.8
 """Share of a claim's tokens that must be said elsewhere for the claim to count as said."""
 
@@ -145,8 +151,12 @@ class _Comparison:
             # Another way of saying it: what is said elsewhere in the reply is not lost.
             lost = [token for token in lost if token not in self.all_actual]
             new = [token for token in new if token not in self.all_expected]
-        if _turned(lost, new) or is_swapped(left, right):
+        if is_swapped(left, right):
             return "changed", 0.0
+        if _turned(lost, new):
+            # Among many other words a negation may be of something else.
+            sure = near or values is not None or len(lost) + len(new) <= FEW
+            return ("changed", 0.0) if sure else ("open", None)
         if not lost:
             return "same", 1.0
         if not new:
@@ -189,7 +199,13 @@ class _Comparison:
         score = self.judge.similarity(expected, actual).score
         if score is None:
             return "open", None
-        return ("same" if score >= self.judge.bar else "changed"), score
+        if score >= self.judge.bar:
+            return "same", score
+        words = max(len(expected.split()), len(actual.split()))
+        if words <= SHORT_VALUE or (score <= APART and not _state_the_same(expected, actual)):
+            return "changed", score
+        # Sentences in other words, or of another language: little likeness proves nothing.
+        return "open", None
 
     def _said(self, claim: Claim, taken: set[int]) -> bool:
         """Whether an unpaired claim is said after all: spread over others, or in other words."""
@@ -198,7 +214,7 @@ class _Comparison:
             self.spare.subtract(there)
             return True
         unsaid = _typed(token for token in claim.tokens if token not in self.all_actual)
-        if unsaid or keyed(claim) is not None:
+        if unsaid or (":" in claim.text and keyed(claim) is not None):
             return False
         candidates = [i for i in range(len(self.actual)) if i not in taken][:CANDIDATE_LIMIT]
         for index in candidates:
@@ -212,6 +228,10 @@ class _Comparison:
                 taken.add(index)
                 self.scores.append(score)
                 return True
+        if candidates or self.open:
+            # What is left over, or was said in other words, may say it, too.
+            self.open = True
+            return True
         return False
 
 
@@ -293,6 +313,12 @@ def _built_apart(left: Claim, right: Claim) -> bool:
     """
     one, other = (sorted(filter(is_typed, claim.tokens)) for claim in (left, right))
     return bool(one) and one == other and (keyed(left) is None) != (keyed(right) is None)
+
+
+def _state_the_same(expected: str, actual: str) -> bool:
+    """Whether two texts state the same values, of which there are some."""
+    one, other = (set(filter(is_typed, tokens(text))) for text in (expected, actual))
+    return bool(one) and one == other
 
 
 def _turned(lost: Iterable[str], new: Iterable[str]) -> bool:

@@ -38,7 +38,12 @@ _TOKEN: Final = re.compile(
     r"|(?P<number>(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]|[-./:@]\w))"
     r"|(?P<thing>[#@./~]{0,3}\w(?:[\w']|[-./:@&+#_](?=\w))*)"
 )  # fmt: skip
-_NEGATION_WORDS: Final = "not no never cannot unable without neither nor none"
+_NEGATION_WORDS: Final = """
+    not no never cannot unable without neither nor none
+    nicht kein keine keinen keinem keiner nie niemals pas jamais aucun aucune nunca ningún ninguna
+    tampoco não nenhum nenhuma non mai nessuno nessuna niet geen nooit inte ikke nie не нет никогда
+    değil नहीं لا لم لن ليس
+"""
 _NEGATIONS: Final = frozenset(_NEGATION_WORDS.split())
 _STOP_WORDS: Final = """
     a an the this that these those it its it's is are was were be been being am i i'm i've i'll i'd
@@ -84,8 +89,13 @@ _remembered_tokens = lru_cache(maxsize=REMEMBERED_TEXTS)(_tokens)
 
 
 def is_typed(token: str) -> bool:
-    """Whether the token is a value (number, date, id, path, e-mail, tag) and not a word."""
-    return not token.isalpha() and "'" not in token and not token.startswith("year:")
+    """Whether the token is a value (number, date, id, path, e-mail, tag) and not a word.
+
+    A script without capitals writes words with marks, and whole sentences without a blank.
+    """
+    if token.isalpha() or "'" in token or token.startswith("year:"):
+        return False
+    return token.isascii() or not any(unicodedata.category(char) == "Lo" for char in token)
 
 
 def is_negation(token: str) -> bool:
