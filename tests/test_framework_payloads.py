@@ -45,6 +45,9 @@ ANSWERS: dict[str, Any] = {
     "id": "m3",
 }
 REPLIES: dict[str, Any] = {"type": "ai", "content": REPLY, "id": "m4"}
+WRAPPED: list[Any] = [
+    {"type": message["type"], "data": message} for message in (HUMAN, ASKS, ANSWERS, REPLIES)
+]
 MODES: dict[str, list[Any]] = {
     "updates": [
         {"agent": {"messages": ASKS}},
@@ -340,3 +343,17 @@ def test_adk_transfers_speak_with_one_voice() -> None:
     assert (action.agent, action.depth, action.result) == ("triage", 1, {"result": None})
     assert isinstance(reply, ResponseTurn)
     assert (reply.agent, reply.text) == ("billing", REPLY)
+
+
+@pytest.mark.parametrize("format_", ["langchain", "langgraph"])
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [HUMAN, ASKS, ANSWERS, REPLIES],
+        WRAPPED,
+        [["human", QUERY], ASKS, ANSWERS, ["ai", REPLY]],
+    ],
+    ids=["plain", "under data", "pairs"],
+)
+def test_a_bare_list_of_messages_is_one_conversation(format_: str, messages: list[Any]) -> None:
+    assert story(only(format_, messages)) == SHOP

@@ -33,7 +33,9 @@ class LangChainDecoder(DocumentDecoder):
     name = "langchain"
 
     def records(self, document: JsonValue) -> Iterable[Any]:
-        """A list holds one record per run."""
+        """A list holds one record per run, or the messages of one conversation."""
+        if langchain.is_conversation(document):
+            return ({"messages": document},)
         return document if isinstance(document, list) else (document,)
 
     def spans(self, record: Any) -> Iterable[AgentSpan]:

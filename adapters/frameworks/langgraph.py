@@ -38,7 +38,9 @@ class LangGraphDecoder(DocumentDecoder):
     name = "langgraph"
 
     def records(self, document: JsonValue) -> Iterable[Any]:
-        """A list holds one record per turn."""
+        """A list holds one record per turn, or the messages of one conversation."""
+        if langchain.is_conversation(document):
+            return ({"messages": document},)
         return document if isinstance(document, list) else (document,)
 
     def transcript(self, record: Any) -> Transcript:

@@ -64,6 +64,19 @@ def read_message(item: JsonValue, default_role: str = "assistant") -> Message | 
     return parts.message(role, fields.get("name"))
 
 
+def is_conversation(document: JsonValue) -> bool:
+    """Whether a list holds what was said, message by message, and not records of runs."""
+    return isinstance(document, list) and bool(document) and all(map(_is_message, document))
+
+
+def _is_message(item: JsonValue) -> bool:
+    fields = fields_of(item)
+    if fields is None or "content" not in fields:
+        return False
+    role = fields.get("role")
+    return fields.get("type") in _ROLES or (isinstance(role, str) and role in _ROLES)
+
+
 def calls_beside(fields: Mapping[str, Any]) -> Parts:
     """The calls beside the content: LangChain's own reading, which stands for the blocks'."""
     more = fields.get("additional_kwargs")
