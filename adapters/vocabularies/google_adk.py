@@ -56,6 +56,7 @@ class GoogleAdk:
             read_given(_content(attributes, REQUEST)),
             read_said(_content(attributes, RESPONSE)),
             agent=genai.text_or_none(attributes.get(genai.AGENT)),
+            model=genai.text_or_none(attributes.get(genai.RESPONSE_MODEL)),
             usage=genai.usage_of(attributes),
         )
 

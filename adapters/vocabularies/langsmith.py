@@ -11,7 +11,7 @@ from typing import Final
 
 from adapters.shapes.payload import Given, Said, read_given, read_said
 from adapters.vocabularies import genai
-from adapters.vocabularies.kept import model_of, told_other, told_run, told_tool
+from adapters.vocabularies.kept import model_of, plain, told_other, told_run, told_tool
 from monitor.model import AgentSpan, JsonValue
 
 KIND: Final = "langsmith.span.kind"
@@ -50,7 +50,7 @@ class LangSmith:
                 or genai.text_or_none(attributes.get(NAME))
                 or span.name,
                 given,
-                said,
+                _unwrapped(said),
                 has_result=said is not None,
                 id_=attributes.get(genai.CALL_ID),
             )
@@ -70,3 +70,9 @@ class LangSmith:
             definitions=attributes.get(genai.DEFINITIONS),
             usage=genai.usage_of(attributes),
         )
+
+
+def _unwrapped(said: JsonValue) -> JsonValue:
+    """What a tool answered: a run's outputs hold it under `output` alone unless it is an object."""
+    opened = plain(said)
+    return opened["output"] if isinstance(opened, dict) and opened.keys() == {"output"} else said
