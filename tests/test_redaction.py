@@ -42,6 +42,9 @@ def one(text: str) -> str:
         ("call +49 30 1234567 now", "PHONE"),
         ("+8613812345678", "PHONE"),
         ("(555) 234-5678", "PHONE"),
+        ("erreichbar unter 0171 - 234 56 78", "PHONE"),
+        ("oder 0171.234.5678 am Abend", "PHONE"),
+        ("Meine Nummer ist 030 / 1234 5678", "PHONE"),
         ("my phone number is 5552345678", "PHONE"),
         ('{"phone_number": "5552345678"}', "PHONE"),
         ("请打13812345678找我", "PHONE"),
@@ -91,6 +94,7 @@ def test_each_kind_is_taken_out_and_named(text, kind):
         "max_tokens=4096 next_page_token: abc12345def primary_key=order_id7",
         "Headphones: 6992792935",
         "127.0.0.1 and ::1 are this host",
+        "rows 012 / 345, page 030 / 120 and part 0171 - 23",
         "1Z999AA10123456784 RR123456785DE 978-3-16-148410-0",
     ],
 )
