@@ -45,15 +45,15 @@ def releases(folder: Path) -> list[Path]:
         place = folder / name
         place.mkdir()
         (place / "sitecustomize.py").write_text(HOOK)
-        if changes:
-            for package in ("monitor", "adapters"):
-                ignored = shutil.ignore_patterns("__pycache__")
-                shutil.copytree(home / package, place / package, ignore=ignored)
-            codec = place / "monitor" / "codec.py"
-            text = codec.read_text()
-            for old, new in changes:
-                assert text.count(old) == 1, f"the codec has changed; {name} cannot be made"
-                text = text.replace(old, new)
-            codec.write_text(text)
+        # Of the present one a copy too: a checkout may be worked on while the proof runs.
+        for package in ("monitor", "adapters"):
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(home / package, place / package, ignore=ignored)
+        codec = place / "monitor" / "codec.py"
+        text = codec.read_text()
+        for old, new in changes:
+            assert text.count(old) == 1, f"the codec has changed; {name} cannot be made"
+            text = text.replace(old, new)
+        codec.write_text(text)
         found.append(place)
     return found

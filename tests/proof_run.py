@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,6 +43,8 @@ class Plan(NamedTuple):
     pace_s: float
     poison: int = 6
     rolls: int = 2
+    at_close: bool = False
+    """Count turns when their conversation closes, so that every total must be equal."""
 
 
 class Proof(NamedTuple):
@@ -62,10 +64,12 @@ def prove(libs: Path, folder: Path, plan: Plan, say: Callable[[str], None]) -> P
     broker = Broker(libs, folder / "broker")
     broker.start()
     try:
-        with Fleet(broker, folder, "proof", {"conversation": WAITS, **sections}) as fleet:
-            expected = _oracle(fleet, traces)
+        waits = {**WAITS, "report_open": not plan.at_close}
+        with Fleet(broker, folder, "proof", {"conversation": waits, **sections}) as fleet:
+            present, *_ = releases(folder)
+            expected = _oracle(fleet, traces, present)
             say(f"proof: the oracle is done after {time.monotonic() - began:.0f} s")
-            run = Run(fleet, Attacked(fleet, releases(folder)[0], chance), traffic, plan, say)
+            run = Run(fleet, Attacked(fleet, present, chance), traffic, plan, say)
             return run.through(expected)
     finally:
         broker.stop()
@@ -107,7 +111,7 @@ class Run:
         self._producer.flush()
         attacked.settled(self._nudge)
         fed_s = time.monotonic() - self._began
-        fleet.flush(FLUSH_S)
+        self._flush()
         lines, _ = expected
         until(lambda: fleet.reports().exists() and len(final_lines(fleet.reports())) >= len(lines))
         until(lambda: attacked.export.samples().get("agent_monitor_open_conversations") == 0)
@@ -149,6 +153,21 @@ class Run:
             self._attacked.supervise()
             time.sleep(max(0.0, (last - time.monotonic()) / (slices - number)))
 
+    def _flush(self) -> None:
+        """Close everything; two workers are killed meanwhile."""
+        chance, attacked = random.Random(self._plan.seed + 1), self._attacked
+        with ThreadPoolExecutor(1) as pool:
+            flushed = pool.submit(
+                _run, self._fleet, attacked.release, "topics", "--flush", str(FLUSH_S)
+            )
+            for _ in range(2):
+                wait([flushed], chance.uniform(1.0, 3.0))
+                attacked.kill_any()
+            while not flushed.done():
+                attacked.supervise()
+                wait([flushed], 0.25)
+            flushed.result()
+
     def _nudge(self) -> None:
         """Ticks for every partition, for who still has to die at a failpoint."""
         names = self._fleet.names
@@ -172,7 +191,7 @@ class Run:
             more = sorted(set(ours) - set(lines))
             found.append(f"{len(other)} reports differ, first {other[:3]}; {more[:3]} are invented")
         now = wanted(counters(text))
-        found += differences(now, oracle, BEFORE.version)
+        found += differences(now, oracle, "" if self._plan.at_close else BEFORE.version)
         found += self._attacked.scrapes.falls
         letters = {(record.key or b"").decode() for record in self._letters()}
         planted = {f"{m.topic}/{m.partition}/{m.offset}" for m in map(_placed, self._poisoned)}
@@ -214,19 +233,25 @@ def releases_of(folder: Path) -> list[Path]:
     return [folder / name for name in ("present", "reads-2", "writes-2")]
 
 
-def _oracle(fleet: Fleet, traces: Path) -> tuple[dict[str, str], dict[str, float]]:
+def _oracle(fleet: Fleet, traces: Path, release: Path) -> tuple[dict[str, str], dict[str, float]]:
     """What one process makes of the same records."""
     out, metrics = fleet.folder / "oracle-reports.jsonl", fleet.folder / "oracle-metrics.txt"
-    command = [sys.executable, "-m", "monitor.cli", "replay", str(traces), "--out", str(out)]
+    words = ["replay", str(traces), "--out", str(out), "--metrics", str(metrics)]
+    _run(fleet, release, *words)
+    return final_lines(out), wanted(counters(metrics.read_text()))
+
+
+def _run(fleet: Fleet, release: Path, *words: str) -> None:
+    """One command of a release to its end."""
     done = subprocess.run(
-        [*command, "--metrics", str(metrics), "--config", str(fleet.config)],
-        env={**os.environ, **KEY},
+        [sys.executable, "-m", "monitor.cli", *words, "--config", str(fleet.config)],
+        env={**os.environ, **KEY, "PYTHONPATH": str(release)},
+        cwd=fleet.folder,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=2 * FLUSH_S,
     )
     assert done.returncode == 0, done.stderr[-2_000:]
-    return final_lines(out), wanted(counters(metrics.read_text()))
 
 
 def _unbalanced(samples: dict[str, float]) -> list[str]:
