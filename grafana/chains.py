@@ -42,6 +42,7 @@ def chains() -> str:
         (
             Row("Chain length", (*_lengths(), *_lengths_over_time())),
             Row("Latency", (*_latency(), *_latency_spread(), *_latency_over_time())),
+            Row("Tokens and cost", _spending()),
         ),
     )
 
@@ -103,6 +104,34 @@ def _lengths_over_time() -> tuple[Panel, ...]:
                 "chain {{chain}}",
             ),
             scale=RATE,
+        ),
+    )
+
+
+def _spending() -> tuple[Panel, ...]:
+    closed = "sum by (release) (increase(agent_monitor_conversations_total{@by_release}[$window]))"
+    tokens = "sum by (release) (increase(agent_monitor_tokens_total{@by_release}[$window]))"
+    cost = "sum by (release) (increase(agent_monitor_cost_usd_total{@by_release}[$window]))"
+    return (
+        lines(
+            Told(
+                "Tokens of a conversation",
+                "Tokens of the agent's model calls, read and written, by closed conversation, "
+                "within the window; as far as traces tell them.",
+                NOT_CLOSED,
+            ),
+            Query(share(tokens, closed), "{{release}}"),
+            scale=Scale("short", 0, 0.0),
+        ),
+        lines(
+            Told(
+                "Cost of a conversation",
+                "What those tokens cost by the price table. 0 where the model has no price: "
+                "[judge.prices] gives it one.",
+                NOT_CLOSED,
+            ),
+            Query(share(cost, closed), "{{release}}"),
+            scale=Scale("currencyUSD", 4, 0.0),
         ),
     )
 

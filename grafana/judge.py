@@ -319,4 +319,19 @@ def _people() -> tuple[Panel, ...]:
             Query(f"sort_desc({task})"),
             width=12,
         ),
+        numbers(
+            Told(
+                "Correct turns by people's lights",
+                "Turns that passed among those with a verdict, mended by the labels of people "
+                "since the ledger began, with a 95 % interval.",
+                "Not enough data: fewer than 30 labels of whole turns.",
+            ),
+            Query(
+                "max by (bound) (agent_monitor_people_corrected_correctness_ratio{@all})",
+                "{{bound}}",
+            ),
+            scale=Scale("percentunit", 1, 0.0, 1.0),
+            width=12,
+            height=HEIGHT,
+        ),
     )

@@ -64,7 +64,7 @@ class JudgeSettings(Section):
     per_hour: CeilingSettings = CeilingSettings(calls=500)
     per_day: CeilingSettings = CeilingSettings(calls=5_000)
     prices: dict[str, PriceSettings] = Field(default_factory=dict)
-    """By the beginning of a model's id, before those that are built in."""
+    """By the beginning of a model's id, before those that are built in; of agents' models too."""
     timeout_s: Annotated[float, Field(gt=0)] = 30.0
     """Of one call."""
     pause_s: Annotated[float, Field(gt=0)] = 30.0

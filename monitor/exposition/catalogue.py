@@ -355,6 +355,25 @@ LAG: Final = Metric(
 )
 BUILD_INFO: Final = Metric(_name("build"), "info", "Version of the running monitor.", ("version",))
 
+TOKENS: Final = Metric(
+    _name("tokens"),
+    "counter",
+    "Tokens of the agents' model calls in closed conversations, as far as traces tell them.",
+    ("release", "direction"),
+    zeros=_singles(("input", "output")),
+    family="tokens",
+)
+COST: Final = Metric(
+    _name("cost_usd"),
+    "counter",
+    "What those tokens cost by the price table; nothing for a model without a price.",
+    ("release",),
+    unit="usd",
+    zeros=((),),
+    family="cost",
+    parts=MICRO,
+)
+
 BY_RELEASE: Final = (
     TURNS,
     AT_RISK,
@@ -367,5 +386,7 @@ BY_RELEASE: Final = (
     SUB_METRIC_SCORE,
     TASK_TURNS,
     TASK_CONVERSATIONS,
+    TOKENS,
+    COST,
 )
 """Counters that the ledger keeps by release."""

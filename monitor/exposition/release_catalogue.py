@@ -68,3 +68,10 @@ CORRELATION: Final = Metric(
     unit="ratio",
 )
 """Below 0 where slow conversations fail more."""
+BY_PEOPLE: Final = Metric(
+    f"{PREFIX}people_corrected_correctness_ratio",
+    "gauge",
+    "Correct turns among the scored ones, mended by labels of people; absent below thirty.",
+    ("bound",),
+    unit="ratio",
+)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from itertools import product
 
 from monitor.exposition import catalogue as cat
 from monitor.exposition import release_catalogue as own
 from monitor.exposition.families import Family, add, family_of, gauge
 from monitor.ledger.snapshot import Totals
 from monitor.ledger.tally import LATENCY_BUCKETS_S
+from monitor.releases.people import Pairs, corrected_by_people
 from monitor.releases.standing import Shown
 from monitor.verdict import CHAINS
 
@@ -53,6 +56,26 @@ def comparison_families(shown: Shown, totals: Totals) -> Iterator[Family]:
     yield modes
     yield gauge(own.CORRECTNESS, correctness)
     yield gauge(own.CORRELATION, _correlations(totals))
+    yield gauge(own.BY_PEOPLE, _by_people(totals))
+
+
+def _by_people(totals: Totals) -> dict[cat.Labels, float]:
+    """From all turns with a verdict and the labels of whole turns."""
+    verdicts: Counter[str] = Counter()
+    for labels, turns in totals.family("turns").items():
+        verdicts[labels[-1]] += turns
+    passed = verdicts["pass"]
+    pairs = totals.family("label_pairs")
+    told = Pairs(
+        *(
+            pairs.get(("overall", automated, human), 0)
+            for automated, human in product(cat.SCORED_OUTCOMES, repeat=2)
+        )
+    )
+    found = corrected_by_people(
+        passed, passed + verdicts["root_fail"] + verdicts["cascade_fail"], told
+    )
+    return {} if found is None else dict(zip(((b,) for b in own.BOUNDS), found, strict=True))
 
 
 def _correlations(totals: Totals) -> dict[cat.Labels, float]:

@@ -42,12 +42,17 @@ def price_of(model: str, own: Mapping[str, Price]) -> Price:
 
     A region's prefix (`us.`, `eu.`, `apac.`, `global.`) does not count as a part of the name.
     """
+    return known_price(model, own) or UNLISTED
+
+
+def known_price(model: str, own: Mapping[str, Price]) -> Price | None:
+    """The same, but None for a model that nobody priced."""
     names = [model, model.partition(".")[2] if model.startswith(REGIONS) else model]
     for table in (own, LISTED):
         found = [key for key in table if any(name.startswith(key) for name in names)]
         if found:
             return table[max(found, key=len)]
-    return UNLISTED
+    return None
 
 
 REGIONS: Final = ("us.", "eu.", "apac.", "global.", "us-gov.")

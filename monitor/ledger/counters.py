@@ -30,6 +30,8 @@ BY_RELEASE: Final = frozenset(
         "ipw_judged_correct",
         "ipw_predicted_correct",
         "judged",
+        "tokens",
+        "cost",
     }
 )
 """Families whose first label is a release."""

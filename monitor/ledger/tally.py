@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Callable
 from typing import Final, Literal, TypeAlias, get_args
 
+from monitor.judging.prices import Price
 from monitor.ledger.counters import Counters
 from monitor.ledger.labels import OTHER
 from monitor.verdict import BASES, REASONS, SUB_METRIC_OF, UNSCORED_WHYS, Detail, Report, Verdict
@@ -20,6 +22,7 @@ MICRO: Final = 1_000_000
 """Scores and seconds are summed in millionths, so that sums are exact in any order."""
 
 _LATENCY_CEILING_S: Final = 1e9
+_TOKENS_CEILING: Final = 10**9
 _REASONS: Final = frozenset(REASONS)
 _BASES: Final = frozenset(BASES)
 _WHYS: Final = frozenset(UNSCORED_WHYS)
@@ -46,9 +49,12 @@ def _outcome_of(report: Report) -> str:
 class Tally:
     """Counts turns by their whole kind first: most turns of a batch are of a few kinds."""
 
-    def __init__(self, counters: Counters) -> None:
-        """Everything gathered goes to `counters` on `drain`."""
+    def __init__(
+        self, counters: Counters, price: Callable[[str], Price | None] = lambda _: None
+    ) -> None:
+        """Everything gathered goes to `counters` on `drain`. `price` tells a model's, if known."""
         self._counters = counters
+        self._price = price
         self._kinds: dict[_Kind, int] = {}
         self._scores: dict[tuple[str, str], list[int]] = {}
 
@@ -74,6 +80,7 @@ class Tally:
         """A conversation when it first closes."""
         labels = (slot, report.chain_length, _outcome_of(report))
         self._counters.add("conversations", labels)
+        self._count_tokens(report, slot)
         latency_s = report.latency_s
         if latency_s is None or not math.isfinite(latency_s) or latency_s < 0:
             return
@@ -105,6 +112,18 @@ class Tally:
         """Drop what was gathered."""
         self._kinds.clear()
         self._scores.clear()
+
+    def _count_tokens(self, report: Report, slot: str) -> None:
+        """What the agent's own model calls took, and cost where the model has a price."""
+        read, written = report.input_tokens, report.output_tokens
+        for direction, tokens in (("input", read), ("output", written)):
+            if tokens is not None and 0 <= tokens < _TOKENS_CEILING:
+                self._counters.add("tokens", (slot, direction), tokens)
+        price = self._price(report.model) if report.model else None
+        if price is None or read is None or written is None:
+            return
+        if 0 <= read < _TOKENS_CEILING and 0 <= written < _TOKENS_CEILING:
+            self._counters.add("cost", (slot,), round(price.of(read, written) * MICRO))
 
     def _count_score(self, labels: tuple[str, str], score: float) -> None:
         if not 0.0 <= score <= 1.0:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
 
+from monitor.judging.prices import Price
 from monitor.ledger.counters import Counters
 from monitor.ledger.database import Database, Participant, Reader
 from monitor.ledger.labels import OTHER, label_value
@@ -64,15 +65,20 @@ class Ledger(Participant):
     conversations, to the statistics. An older revision changes nothing.
     """
 
-    def __init__(self, db: Database, limits: LedgerLimits | None = None) -> None:
-        """Continue from what the file holds."""
+    def __init__(
+        self,
+        db: Database,
+        limits: LedgerLimits | None = None,
+        price: Callable[[str], Price | None] = lambda _: None,
+    ) -> None:
+        """Continue from what the file holds; `price` tells what a model's tokens cost, if known."""
         self._db = db
         self._limits = limits or LedgerLimits()
         self._positions: dict[str, int] = {}
         self._names: set[str] = set()
         self._pruned_s: float | None = None
         self._counters = Counters(db)
-        self._tally = Tally(self._counters)
+        self._tally = Tally(self._counters, price)
         self._memories = Memories(db)
         self._statistics = Statistics(db)
         self._slots = ReleaseSlots(

@@ -40,6 +40,8 @@ class PipelineLimits(msgspec.Struct, frozen=True):
     """Of one conversation, on average over its life or the first hour; beyond it, quarantine."""
     chores: tuple[str, ...] = ()
     """Patterns of model calls that are nobody's turns, see `Chores`."""
+    own_instructions: str = ""
+    """How the monitor's own questions to a judge begin; they are nobody's turns either."""
     refused_ids: tuple[str, ...] = ()
     """Ids that are known to name no conversation, in quarantine for ever."""
     quarantine_s: float = 3_600.0

@@ -62,7 +62,7 @@ class TraceStage:
     def __init__(self, shelf: Shelf, limits: PipelineLimits) -> None:
         self._shelf = shelf
         self._limits = limits
-        self._chores = Chores(limits.chores)
+        self._chores = Chores(limits.chores, limits.own_instructions)
         self._open: dict[str, OpenTrace] = {}
         self._dormant: OrderedDict[str, OpenTrace] = OrderedDict()
         self._unsaved: dict[str, None] = {}

@@ -17,6 +17,8 @@ from monitor.exposition.exemplars import Exemplars
 from monitor.exposition.live import Groups, LagGauge, Live
 from monitor.exposition.status import status_page
 from monitor.hosted import sinks
+from monitor.judging.prices import Price, known_price
+from monitor.judging.rubric import RUBRIC
 from monitor.ledger.database import Database
 from monitor.ledger.outbox import Outbox
 from monitor.ledger.spool import Spool
@@ -29,10 +31,12 @@ from monitor.roles.engine import Engine, Stores
 from monitor.roles.label_reader import LabelReader
 from monitor.roles.watching import Watching
 from monitor.wiring.comparing import compared
-from monitor.wiring.judge import JudgeParts, judge_parts
+from monitor.wiring.judge import JudgeParts, judge_parts, own_prices
 from monitor.wiring.labels import label_desk
 
 Counts = Callable[[], Mapping[str, int]]
+OWN_CHARACTERS = 60
+"""Of the rubric, by which the monitor's own questions are told; redaction leaves them."""
 VERSION = importlib.metadata.version("agent-turn-monitor")
 
 
@@ -163,9 +167,14 @@ def _stores(settings: Settings, database: Database, receiving: Sequence[Sink]) -
         database,
         Spool(database),
         StateStore(database),
-        Ledger(database, _ledger_limits(settings)),
+        Ledger(database, _ledger_limits(settings), _priced(settings)),
         Outbox(database, [sink.name for sink in receiving]),
     )
+
+
+def _priced(settings: Settings) -> Callable[[str], Price | None]:
+    own = own_prices(settings.judge)
+    return lambda model: known_price(model, own)
 
 
 def _ledger_limits(settings: Settings) -> LedgerLimits:
@@ -189,6 +198,7 @@ def pipeline_limits(settings: Settings) -> PipelineLimits:
         report_open=waits.report_open,
         refused_ids=waits.refused_ids,
         chores=waits.chores,
+        own_instructions=RUBRIC[:OWN_CHARACTERS],
         turns_per_hour=waits.turns_per_hour,
         quarantine_s=waits.quarantine_s,
         spans_per_trace=limits.spans_per_trace,

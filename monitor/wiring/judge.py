@@ -45,7 +45,7 @@ def judge_worker(
 ) -> JudgeWorker:
     """What asks, in the background. Raises ConfigurationError."""
     model = judge_model(given)
-    own = {name: Price(each.input_usd, each.output_usd) for name, each in given.prices.items()}
+    own = own_prices(given)
     return JudgeWorker(
         book,
         PatientJudge(
@@ -123,6 +123,11 @@ def judge_parts(
     judge = f"{given.model}/{RUBRIC_VERSION}"
     desk = JudgeDesk(evaluate, sampler_of(given), book, Sampled(database, judge), reference)
     return JudgeParts(desk, book, label_value(judge))
+
+
+def own_prices(given: JudgeSettings) -> dict[str, Price]:
+    """The operator's prices."""
+    return {name: Price(each.input_usd, each.output_usd) for name, each in given.prices.items()}
 
 
 def sampler_of(given: JudgeSettings) -> Sampler:
