@@ -21,7 +21,7 @@ def read(attributes: dict[str, Any], scope: str = "shop") -> AgentSpan:
 def test_the_model_that_answered_outranks_the_one_in_the_kits_request() -> None:
     asked = {
         "gcp.vertex.agent.llm_request": '{"model": "gemini-latest", "contents": []}',
-        "gcp.vertex.agent.llm_response": '{"content": {"role": "model", "parts": [{"text": "Hi"}]}}',
+        "gcp.vertex.agent.llm_response": '{"content": {"parts": [{"text": "Hi"}]}}',
         "gen_ai.request.model": "gemini-latest",
     }
     assert read(asked, "gcp.vertex.agent").model == "gemini-latest"
