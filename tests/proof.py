@@ -21,6 +21,7 @@ def main() -> int:
     parser.add_argument("--conversations", type=int, default=2_000)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--pace", type=float, default=6.0, help="seconds between attacks")
+    parser.add_argument("--rolls", type=int, default=2, choices=(0, 1, 2), help="upgrades")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     parser.add_argument("--at-close", action="store_true", help="hold every total exactly")
     parser.add_argument("--keep", type=Path, help="an empty folder for what the run leaves")
@@ -28,7 +29,14 @@ def main() -> int:
     done = subprocess.run([ROOT / ".ci" / "build-broker"], stdout=subprocess.PIPE, text=True)
     if done.returncode:
         return 1
-    plan = Plan(given.conversations, given.kills, given.seed, given.pace, at_close=given.at_close)
+    plan = Plan(
+        given.conversations,
+        given.kills,
+        given.seed,
+        given.pace,
+        rolls=given.rolls,
+        at_close=given.at_close,
+    )
     with tempfile.TemporaryDirectory(prefix="agent-monitor-proof-") as made:
         found = prove(Path(done.stdout.strip()), given.keep or Path(made), plan, _say)
     _say(json.dumps(found.figures, indent=1))

@@ -54,6 +54,7 @@ class Attacked:
         self._stopping.set()
         for thread in self._threads:
             thread.join(30)
+        self.standing.close()
 
     @property
     def doomed(self) -> int:
@@ -202,6 +203,12 @@ class Standing:
         self._places: dict[TopicPartition, int] = {}
         self._admin: KafkaAdminClient | None = None
         self.recoveries_s: list[float] = []
+
+    def close(self) -> None:
+        """Ask no more."""
+        if self._admin is not None:
+            self._admin.close()
+            self._consumer.close()
 
     def lost(self, places: list[TopicPartition]) -> None:
         """Their worker was killed just now."""

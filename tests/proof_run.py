@@ -116,6 +116,7 @@ class Run:
         until(lambda: fleet.reports().exists() and len(final_lines(fleet.reports())) >= len(lines))
         until(lambda: attacked.export.samples().get("agent_monitor_open_conversations") == 0)
         attacked.close()
+        self._producer.close()
         return Proof(self._faults(expected), self._figures(fed_s))
 
     def _steps(self) -> list[tuple[str, Callable[[], None]]]:
