@@ -91,14 +91,14 @@ def test_everything_that_the_container_installs_is_locked_by_hash(stages):
     assert {"--no-index", "--no-deps"} <= set(ours)
 
 
-def test_the_container_speaks_grpc_and_reads_exports_from_s3(deploy, project):
+def test_the_container_speaks_grpc_and_kafka_and_reads_exports_from_s3(deploy, project):
     locked = dict(
         re.findall(r"^([a-z0-9-]+)==(\S+)", (deploy / "requirements.txt").read_text(), re.M)
     )
     extras = tomllib.loads((project / "pyproject.toml").read_text())["project"][
         "optional-dependencies"
     ]
-    for extra in ("aws", "grpc"):
+    for extra in ("aws", "grpc", "kafka"):
         for wanted in map(Requirement, extras[extra]):
             assert wanted.specifier.contains(locked[wanted.name]), wanted
             assert f"--extra {extra}" in (project / "Makefile").read_text()
