@@ -27,8 +27,8 @@ _ABOUT_MARKS: Final = re.compile(
 )
 _RESULT: Final = re.compile(r"<(?:tool_response|tool_result|function_results?)>", re.I)
 _QUESTION: Final = re.compile(
-    r"\b(?:which|who|whom|whose|what|where|when|how (?:many|much|old|long|far))\b[^.!?]{2,400}\?",
-    re.I,
+    r"\b(?:which|who|whom|whose|what|where|when|how (?:many|much|old|long|far))\b.{2,400}\Z",
+    re.I | re.S,
 )
 _SAYS: Final = re.compile(
     r"\b(?:say|says|said|mention\w*|state|states|specif\w+|contain\w*|includ\w+|cover\w*|miss\w*"
@@ -66,6 +66,7 @@ _UNDERWAY: Final = re.compile(
     r"(?:start|begin|help|search|look|check|try|find|query|dig|refine|conduct)",
     re.I,
 )
+_OPENINGS: Final = ("let me ", "let's ", "i'll ", "i will ", "i need", "i should", "i am", "i'm")
 _VALUE_QUESTION: Final = re.compile(
     r"\b(?:how (?:many|much|long|old|far|often)"
     r"|what(?:'s| is| was| will be| are)? (?:the |my |your )?(?:\w{1,20} ){0,3}"
@@ -164,12 +165,17 @@ def asks_for_marks(query: str) -> bool:
 
 def asks(query: str) -> bool:
     """Whether the end of a user's message asks for a thing, person, place, time or number."""
-    return _QUESTION.search(query[-QUESTION_LIMIT:]) is not None
+    questions = query[-QUESTION_LIMIT:].split("?")[:-1]
+    return any(
+        _QUESTION.search(part, max(part.rfind("."), part.rfind("!")) + 1) for part in questions
+    )
 
 
 def value_question(query: str) -> str | None:
     """The first question for a number, date or time at the end of a user's message."""
     text = query[-QUERY_LIMIT:]
+    if "?" not in text:
+        return None
     asked = (_END.split(part)[-1].strip() for part in text.split("?")[:-1])
     return next((f"{part}?" for part in asked if _VALUE_QUESTION.search(part)), None)
 
@@ -181,9 +187,9 @@ def has_no_value(query: str, reply: str) -> bool:
     passes the user on or goes on working may answer yet.
     """
     answer = answer_of(reply)
-    if not answer.isascii() or _RETRACTED.search(query[-QUERY_LIMIT:]):
+    if "?" in answer or not answer.isascii() or _RETRACTED.search(query[-QUERY_LIMIT:]):
         return False
-    if "?" in answer or _UNDERWAY.search(answer) or _PASSED_ON.search(answer):
+    if _is_underway(answer) or _PASSED_ON.search(answer):
         return False
     if _SPELLED_OUT.search(answer):
         return False
@@ -211,7 +217,16 @@ def _is_value(value: JsonValue) -> bool:
 
 def goes_on(reply: str) -> bool:
     """Whether a reply leaves the question standing: it works on, asks back, or calls in writing."""
-    return "?" in reply or writes_a_call(reply) or _UNDERWAY.search(answer_of(reply)) is not None
+    return "?" in reply or writes_a_call(reply) or _is_underway(answer_of(reply))
+
+
+def _is_underway(answer: str) -> bool:
+    """Whether the reply announces a step; one of few openings is in every announcement."""
+    if answer.isascii():
+        small = answer.lower()
+        if not any(opening in small for opening in _OPENINGS):
+            return False
+    return _UNDERWAY.search(answer) is not None
 
 
 def leaves_open(query: str, reply: str) -> bool:
@@ -227,7 +242,7 @@ def leaves_open(query: str, reply: str) -> bool:
         # It may be so; the agent's own words tell when it only has not found out.
         return _NOT_FOUND.search(reply[:TEXT_LIMIT]) is not None
     asked = query[-QUESTION_LIMIT:].strip()
-    if _CHOICE.search(asked) is not None and _BOTH.search(answer[:200]) is not None:
+    if _BOTH.search(answer[:200]) is not None and _CHOICE.search(asked) is not None:
         return True
     if _UNKNOWN.match(answer) is not None:
         return True
@@ -236,7 +251,7 @@ def leaves_open(query: str, reply: str) -> bool:
 
 def _is_answer(query: str, answer: str) -> bool:
     """Whether an answer may be one all the same, or comes later."""
-    if "?" in answer or any(look.search(answer) is not None for look in (_UNDERWAY, _NOBODY)):
+    if "?" in answer or _NOBODY.match(answer) is not None or _is_underway(answer):
         return True
     if _SAYS.search(_last_question(query[-QUESTION_LIMIT:].strip())) is not None:
         return True

@@ -55,6 +55,8 @@ def named_in(reply: str) -> list[tuple[str, str]]:
 
     Only values of one word or number are taken: a sentence may say the same in other words.
     """
+    if ":" not in reply:
+        return []
     found = _NAMED.finditer(reply[:TEXT_LIMIT])
     claims = (
         (match[1].strip(), match[2].strip().rstrip(".*").strip())

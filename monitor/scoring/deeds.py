@@ -17,6 +17,8 @@ _DONE: Final = re.compile(
     r"\b(?:(?:has|have) (?:now |also |already )?been (?:successfully |now )?"
     r"|successfully |i(?:'ve| have) (?:now |successfully |already )?)([a-z]{3,20}(?:ed|sent|set))\b"
 )
+_OPENINGS: Final = ("been ", "successfully ", "i've ", "i have ")
+"""Some such words are in every claim."""
 _OPEN: Final = re.compile(
     r"\b(?:if|unless|once|when|until|must|should|would|could|cannot|can't|not|never|unable|whether"
     r"|before|after|may|might|only|previously|earlier|already|airline|by|no|none|nothing|nobody"
@@ -28,7 +30,7 @@ _VERB: Final = re.compile(r"[a-z]{3,}")
 def deeds_in(reply: str) -> Iterator[tuple[str, str]]:
     """Verb stem and sentence of what the reply says has been done; conditions are no claims."""
     text = reply[:TEXT_LIMIT].casefold()
-    if "ed" not in text and "sent" not in text and "set" not in text:
+    if not any(opening in text for opening in _OPENINGS):
         return
     found = 0
     for match in _SENTENCE.finditer(text):

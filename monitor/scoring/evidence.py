@@ -232,7 +232,7 @@ class EvidenceJudge:
     def _open(self, text: str, exchange: int) -> Iterator[Finding]:
         part = self._part
         if part is not None and not (
-            may_answer(part, fields_of(self._recent)) and has_no_value(self._query(exchange), text)
+            has_no_value(self._query(exchange), text) and may_answer(part, fields_of(self._recent))
         ):
             part = None
         asked = None if self._empty else self._asked
