@@ -36,7 +36,7 @@ _TOKEN: Final = re.compile(
     r"|(?P<clock>\d{1,2}:\d{2}(?::\d{2})?)\b"
     r"|(?<![\w.-])(?P<low>\d{1,3})-(?P<high>\d{1,3})(?![\w-])"
     r"|(?P<number>(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]|[-./:@]\w))"
-    r"|(?P<thing>[#@./~]{0,3}\w(?:[\w']|[-./:@&+#_](?=\w))*)"
+    r"|(?P<thing>[#@./~]{0,3}\w[\w']*+(?:[-./:@&+#](?=\w)[\w']*+)*+)"
 )  # fmt: skip
 _NEGATION_WORDS: Final = """
     not no never cannot unable without neither nor none
@@ -76,8 +76,11 @@ def _tokens(text: str, every: bool) -> tuple[str, ...]:
     for match in _TOKEN.finditer(_folded(text)):
         # The outermost group of an alternative closes last, and words are by far the most.
         if match.lastgroup == "thing":
-            token = _word(match[0], every)
-            if token is not None:
+            word = match[0]
+            if word.isalnum():
+                if word not in _STOP or (every and word not in _GLUE):
+                    found.append(_NUMBERS.get(word, word))
+            elif (token := _word(word, every)) is not None:
                 found.append(token)
         else:
             found.extend(_spelled(match))
