@@ -10,6 +10,7 @@ values repaired would find.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -303,7 +304,7 @@ class Attribution:
 
     def _evidence(self, place: Place, text: str) -> Evidence:
         """What stood behind a reply when it was written."""
-        good = self._good_results(place.exchange)
+        good = partial(self._good_results, place.exchange)
         return Evidence(place.chain, good, frozenset(tokens(text)))
 
     def _good_results(self, exchange: int) -> list[Content]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
@@ -25,8 +25,8 @@ class Evidence(NamedTuple):
     """What the agent had at hand from turns that went right, and what it made of it."""
 
     chain: int
-    good: Sequence[Content]
-    """The results of the good calls behind the reply, one by one."""
+    good: Callable[[], Sequence[Content]]
+    """Tells the results of the good calls behind the reply, one by one; to read them costs."""
     said: AbstractSet[str]
     """All tokens of the reply."""
 
@@ -63,7 +63,7 @@ def explain_claim(
 def is_told(claim: str, evidence: Evidence) -> bool:
     """Whether one good call alone tells what the claim says."""
     lost = _lost(claim)
-    return any(lost.told_in(content.words) for content in evidence.good)
+    return any(lost.told_in(content.words) for content in evidence.good())
 
 
 def _lost(text: str) -> _Lost:
@@ -123,16 +123,17 @@ def _of_lost(lost: _Lost, sources: Sequence[Source], evidence: Evidence) -> tupl
     )
     if withheld:
         return withheld
-    kept_back = any(lost.told_in(content.words) for content in evidence.good)
-    if kept_back and not all(token in evidence.said for token in lost.words):
-        return ()
     # Nobody was to tell it: then it says that all went well, or its source is not known.
     typed = _typed(lost.words)
-    return tuple(
+    unknown = tuple(
         s
         for s in sources
         if s.place.chain == evidence.chain and not s.is_reply and not (s.foretold and typed)
     )
+    if not unknown or all(token in evidence.said for token in lost.words):
+        return unknown
+    kept_back = any(lost.told_in(content.words) for content in evidence.good())
+    return () if kept_back else unknown
 
 
 def _typed(words: Sequence[str]) -> bool:
