@@ -27,6 +27,7 @@ from adapters.langfuse.exports import BadRow, rows_of
 from monitor.errors import BackendUnavailable, ConfigurationError, MalformedPayload
 from monitor.model import AgentSpan
 from monitor.ports import Decoded
+from monitor.wiring.receivers import edge_counts
 
 BUCKET = "exports"
 PROJECT = "p1"
@@ -263,9 +264,11 @@ async def test_bad_rows_cost_themselves(store: Any) -> None:
     reading = Reading(store, row_bytes=4_000)
     assert await reading.look() == 2
     assert {span.span_id for span in reading.spans} == {f"{1:016x}", f"{3:016x}"}
-    assert reading.counters["rejected:malformed_row"] == 2
-    assert reading.counters["rejected:row_bytes"] == 2
+    assert reading.counters["refused:malformed_row"] == 2
+    assert reading.counters["refused:row_bytes"] == 2
     assert reading.counters["rejected:malformed_observation"] == 1
+    told = edge_counts([reading.receiver])
+    assert told == {"rejected:malformed_row": 2, "rejected:row_bytes": 2}
 
 
 async def test_a_bomb_costs_its_run_only(store: Any) -> None:
@@ -274,7 +277,8 @@ async def test_a_bomb_costs_its_run_only(store: Any) -> None:
     put_run(store, [row(2)], start=END, end=LATER)
     reading = Reading(store, file_bytes=1_000_000)
     assert await reading.look() == 1
-    assert reading.counters["rejected:run"] == 1
+    assert edge_counts([reading.receiver]) == {"rejected:run": 1}
+    assert reading.counters["refused:run"] == 1
 
 
 @pytest.mark.parametrize("body", [b"not gzip", gzip.compress(b"{}\n")[:-6], b""])
@@ -293,7 +297,7 @@ async def test_a_manifest_that_cannot_be_read_costs_its_run_only(
     put_run(store, [row(2)])
     reading = Reading(store)
     assert await reading.look() == 1
-    assert reading.counters["rejected:run"] == 1
+    assert reading.counters["refused:run"] == 1
 
 
 async def test_a_manifest_cannot_lead_to_another_projects_files(store: Any) -> None:
@@ -304,7 +308,7 @@ async def test_a_manifest_cannot_lead_to_another_projects_files(store: Any) -> N
     store.put_object(Bucket=BUCKET, Key=f"lf/{PROJECT}/manifests/x.json", Body=body)
     reading = Reading(store)
     assert await reading.look() == 1
-    assert reading.counters["rejected:foreign_key"] == 1
+    assert reading.counters["refused:foreign_key"] == 1
 
 
 async def test_a_store_that_fails_leaves_the_position_where_it_was(store: Any) -> None:

@@ -40,7 +40,8 @@ class BlobExport:
     `read` gives the rows of one run; `finish` marks it as read once they are accepted, and
     `position` is then what a later BlobExport goes on from. A file that was overwritten with fewer
     rows is counted and does not take back what it held before. `counters`: `runs`, `files`,
-    `rows`, `superseded`, `on_edge`, `object_shrunk`, `rejected:<why>`.
+    `rows`, `superseded`, `on_edge`, `object_shrunk`, and `refused:<why>` for what is never
+    handed on.
     """
 
     def __init__(
@@ -104,7 +105,7 @@ class BlobExport:
         self._edge, self._read = [], {}
         manifest = manifest_of(self._bytes(run.key), self._root)
         self._count("runs")
-        self._count("rejected:foreign_key", manifest.foreign)
+        self._count("refused:foreign_key", manifest.foreign)
         tables = {item.table for item in manifest.files}
         table = _CURRENT if _CURRENT in tables else _FORMER
         traces = self._traces(manifest) if table == _FORMER else {}
@@ -161,7 +162,7 @@ class BlobExport:
             if isinstance(row, dict):
                 yield row
             elif isinstance(row, BadRow) and counted:
-                self._count(f"rejected:{row.why}")
+                self._count(f"refused:{row.why}")
 
     def _is_fuller(self, item: ExportFile, rows: int) -> bool:
         """Whether the file was not read before; or holds at least what it held then, and more."""

@@ -78,7 +78,7 @@ class LangfuseBlobReceiver:
                 handed += await self._hand_on(run, accept)
             except MALFORMED:
                 # It will never be readable, and must not hold up the runs behind it.
-                self._count("rejected:run")
+                self._count("refused:run")
             self._export.finish(run)
             self._keep(self._export.position())
         return handed

@@ -67,7 +67,8 @@ class LangfusePoller:
 
     Delivery is at least once: `keep` is called with the new position after everything up to it was
     accepted, and the host stores it. `counters`: `polls`, `rows`, `repeated`, `waiting`,
-    `rejected:<why>`, `poll_errors:<kind>`, `defects`, and those of the client and the reader.
+    `refused:<why>` for what is never handed on, `rejected:<why>` for what the acceptor counts too,
+    `poll_errors:<kind>`, `defects`, and those of the client and the reader.
     """
 
     name = "langfuse/poll"
@@ -191,7 +192,7 @@ class LangfusePoller:
         fresh: dict[bytes, _Fresh] = {}
         for row, trace in rows:
             if not isinstance(row, dict):
-                self._count("rejected:malformed_observation")
+                self._count("refused:malformed_observation")
                 continue
             encoded, key = encoded_row(row), key_of(row)
             if not self._seen.is_new(row, encoded):
