@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,6 +89,32 @@ def test_every_value_of_a_text_is_known_once_it_is_learnt(first: str, second: st
     known = knowing(first, second)
 
     assert all(known.holds(value) for text in (first, second) for value in values_of(text))
+
+
+MARKS = st.lists(
+    st.sampled_from(["1", "20", "a", "b" * 40, "_", "#", "-", ":", ".", " ", '"', ",", "]", "é"]),
+    max_size=30,
+).map("".join)
+
+
+@given(MARKS)
+def test_a_result_holds_its_words_with_a_digit_and_no_others(text: str):
+    result = "[" + text
+    found = re.findall(r"(?<![\w#])#?[^\W\d]{0,40}\d[\w#@./:+-]*", result)
+
+    held = {word for word in re.findall(r"[^\s\"',\[\]]+", result) if knowing(result).holds(word)}
+
+    assert all(knowing(result).holds(value) for raw in found for value in values_of(raw))
+    assert held <= {value for raw in found for value in (raw, *values_of(raw))}
+
+
+@given(MARKS, st.lists(st.sampled_from(["a", "1", "20", "#a", "a-1", "20:1", "b"]), min_size=30))
+def test_a_word_is_known_however_many_are_asked_for(text: str, words: list[str]):
+    known = knowing(text, "[" + text)
+
+    assert [known.has_word(word) for word in words] == [
+        knowing(text, "[" + text).has_word(word) for word in words
+    ]
 
 
 @given(st.lists(st.integers(0, 10_000).map(lambda cents: cents / 100), max_size=6))
