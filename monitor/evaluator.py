@@ -293,7 +293,11 @@ class _Run:
             if self.evidence is None or slot.turn is None or slot.turn in self.inner:
                 return unscored("no_reference")
             return self.evidence.reply(slot.turn, turn)
-        return self.replies.judge(expected, turn.text, self.literals)
+        return self.replies.judge(expected, turn.text, self.literals, self._query(turn.exchange))
+
+    def _query(self, exchange: int) -> str | None:
+        queries = self.conversation.queries
+        return queries[exchange] if exchange < len(queries) else None
 
     def _causes(self, slots: Sequence[Slot]) -> Causes:
         """Why expected calls were not made, where the evidence counts."""

@@ -13,8 +13,8 @@ from monitor.verdict import ExpectedResponse
 JUDGE = ReplyJudge(Ladder(), Thresholds())
 
 
-def judged(expected: str, actual: str) -> Judged:
-    return JUDGE.judge(ExpectedResponse(expected), actual)
+def judged(expected: str, actual: str, query: str | None = None) -> Judged:
+    return JUDGE.judge(ExpectedResponse(expected), actual, query=query)
 
 
 @pytest.mark.parametrize(
@@ -59,5 +59,31 @@ def test_other_words_are_no_fault(expected: str, actual: str):
 )
 def test_things_that_changed_places_and_denials_are(expected: str, actual: str):
     found = judged(expected, actual)
+
+    assert [finding.reason for finding in found.findings] == ["inconsistent_response"]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected", "actual"),
+    [
+        ("Who wrote Elmer Gantry?", "Sinclair Lewis", "It was written by Sinclair Lewis in 1927."),
+        ("Which is the capital of France?", "Paris", "The capital of France is the city of Paris."),
+        ("Where was he born?", "NYC/New York City", "He was born in New York City, in 1948."),
+    ],
+)
+def test_a_bare_answer_may_stand_within_a_sentence(query: str, expected: str, actual: str):
+    found = judged(expected, actual, query)
+
+    assert (found.findings, found.why) == ((), None)
+
+
+def test_another_answer_is_no_better_for_a_question():
+    found = judged("Paris", "The capital of France is Lyon.", "Which is the capital of France?")
+
+    assert found.findings or found.why is not None
+
+
+def test_a_statement_is_no_bare_answer():
+    found = judged("Your refund is 20 dollars", "Your refund is 30 dollars", "How much is it?")
 
     assert [finding.reason for finding in found.findings] == ["inconsistent_response"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -39,6 +40,22 @@ SHORT_VALUE: Final = 3
 COVERED: Final = 0.8
 """Share of a claim's tokens that must be said elsewhere for the claim to count as said."""
 
+BARE_WORDS: Final = 8
+"""Words up to which an expected text may be a bare answer and no sentence."""
+BARE_CHARACTERS: Final = 2_000
+
+_QUESTION: Final = re.compile(
+    r"\b(?:which|who|whom|whose|what|where|when|why|how (?:many|much|old|long|far|often))\b"
+    r"|\bname (?:the|a|an)\b",
+    re.I,
+)
+
+_VERB: Final = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|will|can|cannot|could|may|must|do|does|did|been|yes|no|not|i"
+    r"|you|your|we)\b|n't\b|'(?:s|m|re|ve|ll)\b",
+    re.I,
+)
+
 NONE: Final = Literals()
 
 _Outcome = Literal["same", "changed", "missing", "open"]
@@ -50,16 +67,34 @@ class ReplyJudge(NamedTuple):
     comparator: Comparator
     thresholds: Thresholds
 
-    def judge(self, expected: ExpectedResponse, text: str, literals: Literals = NONE) -> Judged:
+    def judge(
+        self,
+        expected: ExpectedResponse,
+        text: str,
+        literals: Literals = NONE,
+        query: str | None = None,
+    ) -> Judged:
         """Hold a reply against the expected text and its variants; the best one counts.
 
-        `literals` are the texts of the results behind both.
+        `literals` are the texts of the results behind both. Where `query` is a question and a bare
+        answer is expected, a reply that gives the answer within a sentence agrees.
         """
         best = self._against(expected.text, text, literals)
         for variant in expected.variants:
             if best.findings or best.why is not None:
                 best = min(best, self._against(variant, text, literals), key=_badness)
+        if (best.findings or best.why is not None) and query and _QUESTION.search(query):
+            for answer in filter(_is_bare_answer, (expected.text, *expected.variants)):
+                best = min(best, self._answered(answer, text, query, best), key=_badness)
         return best
+
+    def _answered(self, answer: str, text: str, query: str, otherwise: Judged) -> Judged:
+        score = self.comparator.compare(answer, text, Hint(query=query)).score
+        if score is None:
+            return Judged("gold", why="unsure")
+        if score < self.bar:
+            return otherwise
+        return Judged("gold", scores={"completeness": 1.0, "truthfulness": score})
 
     def _against(self, expected: str, actual: str, literals: Literals) -> Judged:
         if normalised(expected) == normalised(actual):
@@ -233,6 +268,17 @@ class _Comparison:
             self.open = True
             return True
         return False
+
+
+def _is_bare_answer(expected: str) -> bool:
+    """Whether the text names what was asked for and states nothing of it: `Paris`."""
+    text = expected.strip()
+    if not text or len(text) > BARE_CHARACTERS or text[-1] in ".!?:" or ": " in text:
+        return False
+    options = text.split("/")
+    return all(len(option.split()) <= BARE_WORDS for option in options) and all(
+        _VERB.search(option) is None for option in options[:1]
+    )
 
 
 def _badness(judged: Judged) -> tuple[int, bool]:
