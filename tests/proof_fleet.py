@@ -92,6 +92,12 @@ class Attacked:
         self.kills["export"] += 1
         self.export = self._export()
 
+    def restart_broker(self) -> None:
+        """Stop it and start it again."""
+        self.standing.disturbed()
+        self.fleet.broker.restart()
+        self.standing.disturbed()
+
     def doom(self, point: str) -> None:
         """Kill a worker; its successor dies between two promises, after it has kept some."""
         point = f"{point}:{self.chance.randrange(1, 5)}"
@@ -100,6 +106,7 @@ class Attacked:
     def roll(self, release: Path) -> None:
         """Bring another release to everyone, one after the other; the export first."""
         self.release = release
+        self.standing.disturbed()
         self.export = self._rolled(self.export, self._export)
         for number, worker in enumerate(self.workers):
             self.workers[number] = self._rolled(worker, self._worker)
@@ -200,9 +207,12 @@ class Standing:
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
         self._lost: dict[TopicPartition, tuple[float, int]] = {}
+        self._alone: set[TopicPartition] = set()
         self._places: dict[TopicPartition, int] = {}
         self._admin: KafkaAdminClient | None = None
         self.recoveries_s: list[float] = []
+        self.alone_s: list[float] = []
+        """Those that nothing else disturbed."""
 
     def close(self) -> None:
         """Ask no more."""
@@ -213,8 +223,15 @@ class Standing:
     def lost(self, places: list[TopicPartition]) -> None:
         """Their worker was killed just now."""
         now = time.monotonic()
+        self.disturbed()
         for place in places:
+            if place not in self._lost:
+                self._alone.add(place)
             self._lost.setdefault(place, (now, self._places.get(place, 0)))
+
+    def disturbed(self) -> None:
+        """Something else is under way that moves partitions."""
+        self._alone.clear()
 
     def look(self) -> None:
         """Ask the broker where the group is."""
@@ -233,5 +250,8 @@ class Standing:
             if here > at:
                 del self._lost[place]
                 self.recoveries_s.append(now - since)
+                if place in self._alone:
+                    self._alone.discard(place)
+                    self.alone_s.append(now - since)
             elif ends[place] <= here:
                 self._lost[place] = now, at

@@ -131,7 +131,7 @@ class Run:
         for point in POINTS:
             at = chance.randrange(len(steps) // 2 + 1)
             steps.insert(at, (point, lambda point=point: attacked.doom(point)))  # type: ignore[misc]
-        steps.insert(len(steps) // 2, ("the broker", self._fleet.broker.restart))
+        steps.insert(len(steps) // 2, ("the broker", attacked.restart_broker))
         places = releases_of(self._fleet.folder)[1 : plan.rolls + 1]
         for number, place in enumerate(places, 1):
             at = len(steps) * number // (len(places) + 1)
@@ -223,6 +223,7 @@ class Run:
             "scrapes": attacked.scrapes.count,
             "exports": len(attacked.scrapes.processes),
             "recovery_s": _spread(attacked.standing.recoveries_s),
+            "recovery_undisturbed_s": _spread(attacked.standing.alone_s),
             "drain_s": _spread(attacked.drains_s),
             "fed_s": round(fed_s, 1),
             "whole_s": round(time.monotonic() - self._began, 1),
