@@ -49,25 +49,38 @@ def matched(asked: Sequence[A], done: Sequence[B]) -> list[tuple[A, B]]:
     return pairs
 
 
-def answered(asked: Sequence[A], results: Iterable[ToolResult]) -> list[tuple[A, ToolResult]]:
+def answered(
+    asked: Sequence[A], results: Iterable[ToolResult], among: Sequence[A] = ()
+) -> list[tuple[A, ToolResult]]:
     """Pairs of a call and its result in a later message.
 
-    By id, the first result of an id going to the first call with it; a result without an id by
-    name, else by order.
+    By id, the first result of an id going to the first call with it. A result of which no call has
+    the id goes by name, else by order, to one of the calls without an id; a result without an id
+    to any. `among` are all calls whose ids count, where `asked` are only the ones looked at.
     """
-    pairs = []
-    open_calls = list(asked)
+    pairs: list[tuple[A, ToolResult]] = []
+    open_calls, left = list(asked), []
+    named = {call.call.call_id for call in among or asked} - {None}
     for result in results:
-        found = next((call for call in open_calls if _belongs(call.call, result)), None)
+        if result.call_id not in named:
+            left.append(result)
+            continue
+        found = next((c for c in open_calls if c.call.call_id == result.call_id), None)
+        if found is not None:
+            open_calls.remove(found)
+            pairs.append((found, result))
+    for result in left:
+        found = next((call for call in open_calls if _may_be_of(result, call.call)), None)
         if found is not None:
             open_calls.remove(found)
             pairs.append((found, result))
     return pairs
 
 
-def _belongs(call: ToolCall, result: ToolResult) -> bool:
+def _may_be_of(result: ToolResult, call: ToolCall) -> bool:
+    """Whether nothing speaks against it, for a result whose id is no call's."""
     if result.call_id is not None and call.call_id is not None:
-        return result.call_id == call.call_id
+        return False
     return result.name is None or result.name == call.name
 
 

@@ -229,7 +229,7 @@ def give_results(acts: Sequence[_Act], results: Sequence[ToolResult]) -> None:
     are met by looking at as many of the latest calls as there are results first.
     """
     recent = acts[-len(results) :] if results else acts
-    pairs = answered(recent, results)
+    pairs = answered(recent, results, among=acts)
     given = {id(result) for _, result in pairs}
     pairs += answered(
         [act for act in acts if act.unanswered and all(act is not done for done, _ in pairs)],
