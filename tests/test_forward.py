@@ -154,7 +154,9 @@ async def test_a_grpc_message_goes_on_over_http_as_it_came(compression: Any) -> 
     assert "x-private" not in headers
 
 
-async def test_a_backend_that_does_not_answer_holds_up_no_reply() -> None:
+async def test_a_backend_that_does_not_answer_holds_up_no_reply(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async with forwarding(limits={"drain_s": 0.01}) as (upstream, forwarder):
         upstream.hold = asyncio.Event()
         async with receiving(onward=forwarder) as client:
@@ -163,6 +165,7 @@ async def test_a_backend_that_does_not_answer_holds_up_no_reply() -> None:
         await forwarder.stop()
         upstream.hold.set()
     assert forwarder.counters == {"forward_dropped:stopped": 50}
+    assert caplog.messages == ["forward: 50 requests were not sent on before stopping"]
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 import ssl
 from collections import deque
@@ -18,6 +19,7 @@ from adapters.otlp.relay import Relay
 from adapters.otlp.upstream import Answered, Upstream, verdict_on
 from monitor.errors import ConfigurationError
 
+LOG: Final = logging.getLogger("agent_monitor")
 _AGENT: Final = "agent-turn-monitor"
 _ANSWER_BYTES: Final = 64 * 1024
 
@@ -106,8 +108,12 @@ class Forwarder:
         self._senders = [asyncio.create_task(self._send()) for _ in range(self.limits.senders)]
 
     async def stop(self) -> None:
-        """Send what is still here for at most `drain_s`; what then remains is dropped, counted."""
+        """Send what is still here for at most `drain_s`; what then remains is dropped and told.
+
+        Its counter is seen by nobody any more, so the log says it.
+        """
         self._stopped = True
+        before = self.counters.get("forward_dropped:stopped", 0)
         try:
             async with asyncio.timeout(self.limits.drain_s):
                 await self._idle.wait()
@@ -123,6 +129,8 @@ class Forwarder:
         if self._session is not None:
             await self._session.close()
             self._session = None
+        if lost := self.counters.get("forward_dropped:stopped", 0) - before:
+            LOG.warning("forward: %d requests were not sent on before stopping", lost)
 
     @property
     def relay(self) -> Relay | None:
