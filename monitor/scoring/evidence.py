@@ -35,6 +35,7 @@ from monitor.scoring.counting import (
 )
 from monitor.scoring.deeds import deeds_in, undone, verb_of
 from monitor.scoring.distance import reads
+from monitor.scoring.grounding import ids_in, states_more
 from monitor.scoring.judged import Judged, unscored
 from monitor.scoring.known import Known, as_number, runs_of, sums_of, values_of
 from monitor.scoring.spelling import digits_of, names_number, spells_numbers
@@ -101,6 +102,8 @@ class EvidenceJudge:
         self._failed: set[str] = set()
         """Verbs of the writes that were refused."""
         self._done: set[str] = set()
+        self._taken: set[str] = set()
+        """Texts that calls which went right were given."""
 
     def action(self, index: int, turn: ActionTurn, judged: Judged) -> Judged:
         """The contract's judgement, and what the evidence adds to it.
@@ -242,9 +245,10 @@ class EvidenceJudge:
     def _is_grounded(self, text: str) -> bool:
         """Whether every value of the reply was said before, and something in it proves true.
 
-        That is a value which is a field of a result, or a deed whose tool did it.
+        That is a value which is a field of a result, or a deed whose tool did it. After a write
+        that was refused, values prove nothing.
         """
-        if not self._results:
+        if not self._results or self._failed:
             return False
         claims = counts_in(text)
         if claims and not miscounted(claims, self._listings())[1]:
@@ -261,7 +265,15 @@ class EvidenceJudge:
                 given = given or (self._given.has_field(value) and not self._said.holds(value))
             elif not self._said.holds(value):
                 strange.append(value)
-        return given and all(self._follows(value, numbers) for value in strange)
+        follows = given and all(self._follows(value, numbers) for value in strange)
+        return follows and self._holds_beside(text)
+
+    def _holds_beside(self, text: str) -> bool:
+        """Whether the ids of a reply are a tool's, and it says nothing that values cannot prove."""
+        known = self._given.has_word
+        if not all(value in self._taken or known(value) for value in ids_in(text)):
+            return False
+        return not states_more(text, known, self._done)
 
     def _follows(self, value: str, numbers: Sequence[float]) -> bool:
         """Whether a number comes of known ones, or of the others in the same reply."""
@@ -323,7 +335,10 @@ class EvidenceJudge:
                 self._failed.add(verb)
             if not _PASSING.search(_told(turn)):
                 self._refused[_key(turn)] = turn.exchange, _told(turn)
-        elif not reads(turn.call.name, self._contracts):
+        else:
+            given = islice(leaves(turn.call.arguments), VALUE_LIMIT)
+            self._taken.update(leaf.casefold() for _, leaf in given if isinstance(leaf, str))
+        if turn.error_type is None and not reads(turn.call.name, self._contracts):
             # A write may have changed what the refusals rested on, and done the same deed.
             self._refused.clear()
             self._failed.clear()
