@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import pytest
+from monitored import asks, chat, gives, message, monitored, said, sent, user
 
 from monitor.assembly.calls import answered
 from monitor.model import ToolCall, ToolResult
@@ -52,3 +53,16 @@ def test_results_of_one_id_go_to_its_calls_in_order_and_no_further() -> None:
 def test_a_result_whose_call_is_not_looked_at_is_nobody_elses() -> None:
     older, newer = asked("save", "c9"), asked("find")
     assert answered([newer], [ToolResult("saved", "c9")], among=[older, newer]) == []
+
+
+def test_a_result_that_a_history_repeats_is_not_given_to_a_call_of_another_id() -> None:
+    asked_ = said(asks("save", {"a": 1}, "c9"), asks("find", {"a": 2}, None))
+    given = [user("Both, please."), asked_, message("tool", gives("saved", "c9"))]
+    traces = [
+        [chat(1, [user("Both, please.")], asked_, trace=1, parent=None)],
+        [chat(2, given, said("Saved."), trace=2, parent=None)],
+        [chat(3, given, said("Saved it."), trace=3, parent=None)],
+    ]
+    outcome = monitored(*(sent(*spans) for spans in traces))
+    told_ = [(turn.call.name, turn.has_result, turn.result) for turn in outcome.actions]
+    assert told_ == [("save", True, "saved"), ("find", False, None)]

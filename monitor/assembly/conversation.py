@@ -146,12 +146,9 @@ class _Exchange:
                 )
 
     def _complete(self, part: Part) -> None:
-        waiting = [
-            turn
-            for turn in self._turns
-            if isinstance(turn, ActionTurn) and not turn.has_result and not turn.depth
-        ]
-        for turn, result in answered(waiting, part.results) if waiting else ():
+        calls = [turn for turn in self._turns if isinstance(turn, ActionTurn) and not turn.depth]
+        waiting = [turn for turn in calls if not turn.has_result]
+        for turn, result in answered(waiting, part.results, among=calls) if waiting else ():
             at = next(at for at, known in enumerate(self._turns) if known is turn)
             error = turn.error_type or ("error" if result.is_error else None)
             self._turns[at] = msgspec.structs.replace(
