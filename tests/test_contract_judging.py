@@ -220,3 +220,15 @@ def test_a_tool_that_answered_is_there_though_no_contract_names_it():
     refused = call("trips.unlisted", {}, error=True)
     verdict = only(evaluated(talk(refused), tools=[BOOK]))
     assert [finding.detail for finding in verdict.findings] == ["unknown_tool"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"type": "string", "nullable": True}, None),
+        ({"type": "string", "format": "time"}, "10:00"),
+        ({"type": "string", "format": "date-time"}, "2024-05-24T10:00"),
+    ],
+)
+def test_what_tools_take_beyond_the_letter_is_no_fault(schema: dict[str, Any], value: Any):
+    assert list(violations(schema, value, "x", schema)) == []
