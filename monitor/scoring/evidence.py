@@ -97,8 +97,8 @@ class EvidenceJudge:
         """The results behind the reply that is due."""
         self._refused: dict[JsonValue, tuple[int, str]] = {}
         """Refused calls, each with its exchange and what it was told."""
-        self._empty = False
-        """Whether the last tool found nothing, so that the agent may say so."""
+        self._refusing = False
+        """Whether the last tool refused."""
         self._failed: set[str] = set()
         """Verbs of the writes that were refused."""
         self._done: set[str] = set()
@@ -128,7 +128,9 @@ class EvidenceJudge:
         """What the results, the query and the reply itself say of a reply with a text."""
         self._learn(index)
         text = turn.text or ""
-        machinery = () if asks_for_marks(self._query(turn.exchange)) else _shown(text)
+        machinery = tuple(_shown(text))
+        if machinery and asks_for_marks(self._query(turn.exchange)):
+            machinery = ()
         findings = (*machinery, *self._denied(text), *self._open(text, turn.exchange))
         if findings:
             named = {finding.reason for finding in findings}
@@ -238,8 +240,13 @@ class EvidenceJudge:
             has_no_value(self._query(exchange), text) and may_answer(part, fields_of(self._recent))
         ):
             part = None
-        asked = None if self._empty else self._asked
-        if part is not None or (asked is not None and leaves_open(asked, text)):
+        asked = None if self._refusing else self._asked
+        if part is None and asked is not None and leaves_open(asked, text):
+            # Where the last tool found nothing the agent may say so.
+            is_open = not self._results or not is_empty(self._results[-1])
+        else:
+            is_open = part is not None
+        if is_open:
             yield Finding("incomplete_response", "evidence", detail="unanswered", expected=part)
 
     def _is_grounded(self, text: str) -> bool:
@@ -348,7 +355,7 @@ class EvidenceJudge:
             self._given.learn_value(turn.result)
             self._results.append(result)
             self._recent.append(result)
-            self._empty = turn.error_type is not None or is_empty(result)
+            self._refusing = turn.error_type is not None
 
 
 def _shown(text: str) -> Iterator[Finding]:

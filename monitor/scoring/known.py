@@ -232,7 +232,9 @@ def _search(text: str) -> _Raw:
     fields: list[str] = []
     for match in _FROM_DIGIT.finditer(text):
         start, end = match.span()
-        first = _beginning(text, start)
+        first: int | None = start
+        if start and ((mark := text[start - 1]).isalnum() or mark in "_#"):
+            first = _beginning(text, start)
         if first is None:
             values += _VALUE.findall(text, start, end)
         else:
