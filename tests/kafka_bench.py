@@ -24,7 +24,7 @@ from running import Running, request
 from monitor.roles.bench_traffic import payloads
 
 CLOSING = {"settle_s": 0.5, "quiet_s": 2.0}
-LOOK_S = 0.1
+LOOK_S = 1.0
 LIMIT_S = 600.0
 
 

@@ -241,3 +241,19 @@ def test_a_judge_that_comes_late_delays_no_report_and_then_adds_its_own(
     assert [report["sample"]["judge"] for report in reports[:3]] == [None] * 3
     assert {report["sample"]["judge"] for report in reports[3:]} == {"grader-1/turn-2"}
     assert "judge" in {turn["basis"] for report in reports[3:] for turn in report["turns"]}
+
+
+def test_a_ledger_of_another_topic_is_refused(
+    broker: Broker, tmp_path: Path, played: list[Any]
+) -> None:
+    with Fleet(broker, tmp_path, "first") as fleet:
+        fleet.worker()
+        export = fleet.export()
+        fleet.feed(payloads(played)[:2])
+        fleet.flush()
+        until(lambda: fleet.reports().exists() and len(final_lines(fleet.reports())) == 2)
+        export.kill()
+    with Fleet(broker, tmp_path, "second") as other:
+        role = other.start("export", "--ledger", str(tmp_path / "ledger.sqlite3"))
+        assert role.process.wait(60) == 3
+        assert role.said("totals are of topic first.reports/")

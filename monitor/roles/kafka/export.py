@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from kafka import KafkaConsumer, TopicPartition
+from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 from kafka.structs import OffsetAndMetadata
 
@@ -67,11 +68,18 @@ class Exporter:
         self._moved_s = clock()
         self._fatal: str | None = None
         self._assigned = False
+        self._topic = ""
         self.behind_s: float | None = None
         self.counters = {"fault:store": 0, "fault:writer": 0}
 
     async def start(self) -> None:
-        """Begin where the file says. Raises BackendUnavailable when no broker answers."""
+        """Begin where the file says.
+
+        Raises BackendUnavailable when no broker answers, StateError when the file's totals are of
+        another topic.
+        """
+        self._topic = await asyncio.to_thread(self._identity)
+        self._require_same_topic()
         self._consumer = await asyncio.to_thread(self._connected)
         self._reader.start()
         self._deliverer.start()
@@ -117,6 +125,26 @@ class Exporter:
         consumer.assign([TopicPartition(self._names.reports, number) for number in sorted(found)])
         return consumer
 
+    def _identity(self) -> str:
+        """The topic's name, and what tells it from one of that name before."""
+        try:
+            admin = KafkaAdminClient(**connection(self._given))
+            try:
+                (found,) = admin.describe_topics([self._names.reports])
+            finally:
+                admin.close()
+        except KafkaError as error:
+            raise BackendUnavailable(f"the broker does not answer: {error}") from error
+        return f"{self._names.reports}/{found['topic_id']}"
+
+    def _require_same_topic(self) -> None:
+        place = self._told().place
+        if place.topic not in ("", self._topic):
+            raise StateError(
+                f"the ledger's totals are of topic {place.topic}, the broker has {self._topic}: "
+                "offsets of one mean nothing in the other; use a new ledger file, or the old prefix"
+            )
+
     def _read(self) -> None:
         """The reading thread's outermost loop; so it alone catches everything, and counts."""
         self._seek()
@@ -159,6 +187,7 @@ class Exporter:
 
     def _fold(self, partition: int, record: Any, latest: float | None) -> float | None:
         told = self._told()
+        told.place.topic = self._topic
         told.place.offsets[partition] = record.offset + 1
         try:
             envelope = Inbox(told.place.lines, told.place.parts).take(record.value)

@@ -102,7 +102,6 @@ class Lane:
         self._stage: Stage | None = None
         self._task: asyncio.Task[None] | None = None
         self._hand: asyncio.Future[None] | None = None
-        self.moved_s = clock()
         self.done: int | None = None
         """Offset of the last record that is done."""
         self.worked = 0
@@ -151,7 +150,6 @@ class Lane:
                 # A group under way is not torn: its promises are kept, or it ends the worker.
                 self._hand = asyncio.ensure_future(self._work(group))
                 await asyncio.shield(self._hand)
-                self.moved_s = self._clock()
         except asyncio.CancelledError:
             raise
         except Exception as error:  # noqa: BLE001  the outermost loop; the worker ends for it

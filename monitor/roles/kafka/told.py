@@ -18,6 +18,8 @@ GAUGES: Final = ("open_spans", "open_turns", "open_conversations")
 class Place(msgspec.Struct, array_like=True):
     """How far the topic is folded, and what is open by what its stages told last."""
 
+    topic: str = ""
+    """Name and identity of the topic; empty before the first record."""
     offsets: dict[int, int] = {}
     """By partition, the next record to take."""
     lines: dict[str, tuple[int, int, int]] = {}

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import faust
 from aiokafka import AIOKafkaProducer
+from faust.types import TP
 
 from monitor.config.kafka import KafkaSettings
 from monitor.errors import BackendUnavailable, MonitorError
@@ -24,6 +25,7 @@ from monitor.roles.kafka.lane import Input, Lane
 from monitor.roles.kafka.outputs import Output
 from monitor.roles.kafka.records import Envelope, written
 from monitor.roles.kafka.sending import KafkaSending
+from monitor.roles.kafka.stalls import Stalls
 
 LOG = logging.getLogger("agent_monitor")
 FETCH_BYTES: Final = 1_048_576
@@ -63,6 +65,7 @@ class Worker:
         self._ticked = ticked
         self._clock = clock
         self._lanes: dict[tuple[str, int], Lane] = {}
+        self._stalls = Stalls(given.stalled_s)
         self._stopping = False
         self._tasks: list[asyncio.Task[None]] = []
         self._started = False
@@ -105,11 +108,17 @@ class Worker:
         for lane in self._lanes.values():
             if lane.fatal:
                 return lane.fatal
-            if lane.waiting and self._clock() - lane.moved_s > self._given.stalled_s:
+            if self._is_stalled(lane):
                 return f"{lane.topic}/{lane.partition} has work and has not moved"
         if self.app.crashed:
             return "the connection to the group is lost"
         return None
+
+    def _is_stalled(self, lane: Lane) -> bool:
+        """Whether it has had work for long, and has got nowhere with it."""
+        waits = bool(lane.waiting or self._lag(lane))
+        place = lane.topic, lane.partition
+        return self._stalls.is_stalled(place, lane.done, self._clock(), waits=waits)
 
     def stands(self) -> list[Stand]:
         """How far each partition is, as far as this process knows."""
@@ -119,8 +128,6 @@ class Worker:
         ]
 
     def _lag(self, lane: Lane) -> int | None:
-        from faust.types import TP
-
         try:
             end = self.app.consumer.highwater(TP(lane.topic, lane.partition))
         except (KeyError, AttributeError, AssertionError):
