@@ -39,37 +39,29 @@ def _share(part: str, whole: str, join: str = "") -> str:
     return f"{part}\n/ {join}\n({whole} > 0)" if join else f"{part}\n/\n({whole} > 0)"
 
 
-def _held(metric: str, by: str) -> str:
+def _held(name: str, by: str) -> tuple[Record, Record]:
     """The highest of all monitors; one that cannot be asked now keeps its word for a while.
 
-    So a restart neither resolves an alert nor raises it again.
+    So a restart neither resolves an alert nor raises it again, nor one that was over before it:
+    what is held is what stood at the evaluation before, and not any value of that while.
     """
-    return (
-        f"max by ({by}) (\n"
-        f"  {metric}\n"
-        f"  or\n"
-        f"  (last_over_time({metric}[{HELD_FOR}]) unless on (job, instance) (up == 1))\n"
-        f")"
+    level, metric, _ = name.split(":")
+    held = f"instance_{level}:{metric}:held"
+    last = (
+        f"{metric}\n"
+        f"or\n"
+        f"{held}\n"
+        f"  unless on (job, instance) (up == 1)\n"
+        f"  and on (job, instance) (max_over_time(up[{HELD_FOR}]) == 1)"
     )
+    return Record(held, last), Record(name, f"max by ({by}) ({held})")
 
 
 REGRESSIONS: Final = (
-    Record(
-        EVIDENCE,
-        _held("agent_monitor_regression_log10_evidence", "job, release, baseline_release, signal"),
-    ),
-    Record(THRESHOLD, _held("agent_monitor_regression_log10_threshold", "job, signal")),
-    Record(
-        EFFECT,
-        _held("agent_monitor_regression_effect_ratio", "job, release, baseline_release, bound"),
-    ),
-    Record(
-        SELECTED,
-        _held(
-            "agent_monitor_regression_selected_reason",
-            "job, release, baseline_release, reason, chain",
-        ),
-    ),
+    *_held(EVIDENCE, "job, release, baseline_release, signal"),
+    *_held(THRESHOLD, "job, signal"),
+    *_held(EFFECT, "job, release, baseline_release, bound"),
+    *_held(SELECTED, "job, release, baseline_release, reason, chain"),
     Record(
         ROOTS_BY_REASON,
         _share(
