@@ -163,7 +163,8 @@ def test_a_topic_is_replayed_into_a_new_ledger_and_to_the_workers(
 ):
     for name, value in KEY.items():
         monkeypatch.setenv(name, value)
-    with Fleet(broker, tmp_path, "replayed", {"kafka": {"partitions": 2}}) as fleet:
+    others = {"sinks": {"jsonl": str(tmp_path / "of-the-service.jsonl")}}
+    with Fleet(broker, tmp_path, "replayed", {"kafka": {"partitions": 2}, **others}) as fleet:
         fleet.worker()
         export = fleet.export()
         fleet.feed(bodies(6))
@@ -177,6 +178,10 @@ def test_a_topic_is_replayed_into_a_new_ledger_and_to_the_workers(
         later = ["--from-time", "2099-01-01", "--ledger", str(tmp_path / "later.sqlite3")]
         assert main(["replay-topic", *later, *config]) == 0
         assert capsys.readouterr().out.startswith("0 records, ")
+        third = ["--from-offset", "0", "--ledger", str(tmp_path / "third.sqlite3")]
+        assert main(["replay-topic", *third, *config]) == 0
+        assert capsys.readouterr().out.startswith("6 records, ")
+        assert not (tmp_path / "of-the-service.jsonl").exists()
         before = export.samples()
         assert main(["replay-topic", "--to-workers", *config]) == 0
         assert capsys.readouterr().out == "sent again: 6 records\n"

@@ -64,7 +64,7 @@ def _run(arguments: argparse.Namespace) -> int:
         raise ConfigurationError(
             f"{arguments.ledger} is there already; a replay would count into it what it may know"
         )
-    replayed, page = replay_topic(settings, since)
+    replayed, page = replay_topic(settings, since, arguments.reports)
     if arguments.metrics:
         with replacing(arguments.metrics) as file:
             file.write(page)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from monitor.chosen import service_redaction
 from monitor.config import Settings
 from monitor.roles.kafka.reading import Since, records
@@ -10,9 +12,9 @@ from monitor.wiring.decoders import trace_decoder
 from monitor.wiring.engines import engine
 
 
-def replay_topic(settings: Settings, since: Since) -> tuple[Replayed, bytes]:
-    """What was taken in, and the metrics page. Nobody is told, and no model asked."""
-    settings = _quiet(settings)
+def replay_topic(settings: Settings, since: Since, reports: Path | None) -> tuple[Replayed, bytes]:
+    """What was taken in, and the metrics page. Nobody is told but `reports`, no model asked."""
+    settings = _quiet(settings, reports)
     redaction = service_redaction(settings)
     parts = engine(settings, settings.ledger.path, durable=True, redaction=redaction)
     try:
@@ -28,9 +30,10 @@ def replay_topic(settings: Settings, since: Since) -> tuple[Replayed, bytes]:
     return replayed, page
 
 
-def _quiet(settings: Settings) -> Settings:
+def _quiet(settings: Settings, reports: Path | None) -> Settings:
     return settings.model_copy(
         update={
+            "sinks": settings.sinks.model_copy(update={"jsonl": reports}),
             "langfuse": settings.langfuse.model_copy(update={"scores": False}),
             "alerts": settings.alerts.model_copy(update={"alertmanager_url": None}),
             "judge": settings.judge.model_copy(update={"backend": "none"}),
