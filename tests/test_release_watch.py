@@ -48,6 +48,17 @@ def test_without_a_long_baseline_there_is_not_enough_data() -> None:
     assert standing(watch).turns_needed == 5
 
 
+def test_a_history_of_too_few_turns_is_no_baseline_whatever_the_settings_say() -> None:
+    rules = Rules(baseline_conversations=60)
+    short = fed(Watch(rules), traffic(OLD, 80, 5), traffic(NEW, 400, 1))
+    passed_by = fed(Watch(rules), traffic(OLD, 120, 5), traffic(NEXT, 80, 5), traffic(NEW, 400, 1))
+
+    # 80 conversations of five turns are 400; 501 is the least.
+    assert (standing(short).evidence, standing(short).turns_needed) == ({}, 101)
+    assert standing(passed_by).baseline == OLD
+    assert standing(passed_by).evidence["total"] > PAGES
+
+
 def test_without_root_failures_the_turns_needed_follow_from_the_baseline() -> None:
     watch = fed(Watch(), traffic(OLD, 2000, 20), traffic(NEW, 60, 10**9, at_risk=5))
 

@@ -73,6 +73,10 @@ class Rules(msgspec.Struct, frozen=True):
     page_evidence: float = 200.0
     drift_evidence: float = 6e6
 
+    def is_history(self, record: Record) -> bool:
+        """Whether a release is a baseline by itself: no setting makes fewer turns enough."""
+        return record.count >= self.baseline_conversations and record.turns > LEAST_BASELINE
+
 
 class Arms(NamedTuple):
     """What is compared now."""
@@ -142,9 +146,10 @@ class Pair:
         if found.events_known < LEAST_EVENTS:
             hazard = max(float(base.total[ROOTS, :, X].sum()), 1.0) / max(base.turns, 1)
             short = max(short, (LEAST_EVENTS - found.events_known) / hazard)
-        if not arms.is_canary and base.count < rules.baseline_conversations:
+        if not arms.is_canary:
             per_baseline = base.turns / max(base.count, 1)
             short = max(short, per_baseline * (rules.baseline_conversations - base.count))
+            short = max(short, LEAST_BASELINE + 1 - base.turns)
         return max(1, round(short))
 
     def clear(self, record: Record, base: Record) -> None:
@@ -164,7 +169,7 @@ class Pair:
         if record.count < rules.swap_conversations:
             return False
         control = base.turns - self.mark_turns
-        if base.count < rules.baseline_conversations and control <= LEAST_BASELINE:
+        if not rules.is_history(base) and control <= LEAST_BASELINE:
             return False
         self.opened = True
         self.bounds = stratum_bounds(base.early)
@@ -193,7 +198,7 @@ class Pair:
         canary = self._is_canary(base, at)
         if canary:
             found = Baseline(np.maximum(base.total[ROOTS] - self.mark[ROOTS], 0.0)).rise(candidate)
-        elif base.count >= rules.baseline_conversations and len(record.days) <= HISTORY_DAYS:
+        elif rules.is_history(base) and len(record.days) <= HISTORY_DAYS:
             found = base.history().rise(candidate)
         else:
             return

@@ -170,7 +170,7 @@ class Watch:
         Without one, the live release with the longest history: it may become a concurrent control.
         """
         older = [r for r in self._records.values() if r.count and r.order < record.order]
-        long = [r for r in older if r.count >= self._rules.baseline_conversations]
+        long = [r for r in older if self._rules.is_history(r)]
         if long:
             return max(long, key=lambda r: (not r.regressed, r.is_live(self._at), r.order))
         return max((r for r in older if r.is_live(self._at)), key=lambda r: r.count, default=None)
