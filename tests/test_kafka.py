@@ -206,6 +206,8 @@ def test_a_sender_is_answered_when_the_brokers_have_its_spans(
 def test_a_worker_drains_when_it_is_asked_to_stop(fleet: Fleet, played: list[Any]) -> None:
     worker = fleet.worker()
     fleet.feed(payloads(played)[:10])
+    records = f'agent_monitor_worker_records_total{{partition="0",topic="{fleet.names.source}"}}'
+    until(lambda: records in worker.page())
     assert worker.stop() == 0
 
 

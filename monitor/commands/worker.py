@@ -29,13 +29,13 @@ def add(commands: Commands) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     # Of an extra, so that no other command needs it.
     from monitor.roles.kafka.serving import serve
-    from monitor.wiring.kafka import worker, worker_pages
+    from monitor.wiring.kafka import worker
 
     settings = settings_of(arguments)
 
     async def running() -> None:
-        role = worker(settings)
-        await serve(role, worker_pages(settings, role), say, "the worker")
+        role, pages = worker(settings)
+        await serve(role, pages, say, "the worker")
 
     asyncio.run(running())
     return DONE

@@ -9,6 +9,7 @@ import msgspec
 from monitor.chosen import evaluation, service_redaction
 from monitor.config import Settings
 from monitor.pipeline import PipelineLimits
+from monitor.ports import Redaction
 from monitor.roles.kafka.clients import producer, reader
 from monitor.roles.kafka.drawing import Drawing
 from monitor.roles.kafka.failpoints import Failpoints
@@ -18,7 +19,7 @@ from monitor.roles.kafka.sending import KafkaSending
 from monitor.roles.kafka.stages import ConverseStage, DecodeStage, GatherStage, Plan, Stage
 from monitor.roles.kafka.state import PartitionState
 from monitor.roles.kafka.worker import Worker
-from monitor.roles.kafka.worker_metrics import worker_metrics
+from monitor.roles.kafka.worker_metrics import WorkerMetrics
 from monitor.roles.pages import Pages
 from monitor.wiring.comparing import compared
 from monitor.wiring.decoders import trace_decoder
@@ -40,13 +41,14 @@ def plan_of(settings: Settings) -> Plan:
     return Plan(names_of(settings), given.partitions, given.record_bytes)
 
 
-def worker(settings: Settings) -> Worker:
-    """The score role. Raises ConfigurationError."""
+def worker(settings: Settings) -> tuple[Worker, Pages]:
+    """The score role with its pages. Raises ConfigurationError."""
     given, names, plan = settings.kafka, names_of(settings), plan_of(settings)
     sender = producer(given)
     sending = KafkaSending(sender, lambda: reader(given), names, given.session_s * 2)
     failpoints = Failpoints()
-    build = _stages(settings, plan)
+    redaction = service_redaction(settings)
+    build = _stages(settings, plan, redaction)
 
     def lanes(topic: str) -> Callable[[int], Lane]:
         def lane(partition: int) -> Lane:
@@ -77,7 +79,8 @@ def worker(settings: Settings) -> Worker:
         {topic: lanes(topic) for topic in (names.source, *stateful)},
         stateful,
     )
-    return found
+    metrics = WorkerMetrics(found, lambda: redaction.counters if redaction else {})
+    return found, _pages(settings, found, metrics)
 
 
 def _short(names: Names) -> dict[str, str]:
@@ -85,8 +88,9 @@ def _short(names: Names) -> dict[str, str]:
     return {names.source: "s", names.traces: "t", names.conversations: "c"}
 
 
-def _stages(settings: Settings, plan: Plan) -> dict[str, Callable[[int, PartitionState], Stage]]:
-    redaction = service_redaction(settings)
+def _stages(
+    settings: Settings, plan: Plan, redaction: Redaction | None
+) -> dict[str, Callable[[int, PartitionState], Stage]]:
     chosen = evaluation(settings, redaction)
     evaluate, _ = compared(settings, chosen)
     decoder, limits = trace_decoder(settings), apart(settings)
@@ -117,17 +121,12 @@ def apart(settings: Settings) -> PipelineLimits:
     return msgspec.structs.replace(limits, keep_turns=False, cache_bytes=share)
 
 
-def worker_pages(settings: Settings, running: Worker) -> Pages:
+def _pages(settings: Settings, running: Worker, metrics: WorkerMetrics) -> Pages:
     """Health and metrics of a worker."""
-    given = settings.kafka
-
-    def render(_: str) -> tuple[bytes, str]:
-        return worker_metrics(running), "text/plain; version=0.0.4; charset=utf-8"
-
     return Pages(
-        given.worker_listen,
-        render,
-        lambda: b"agent-monitor worker\n",
+        settings.kafka.worker_listen,
+        metrics.render,
+        lambda: b"see /metrics\n",
         running.fault,
         running.fault,
         insecure=settings.metrics.insecure,

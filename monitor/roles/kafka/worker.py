@@ -42,6 +42,8 @@ class Stand(NamedTuple):
     worked: int
     waiting: int
     lag: int | None
+    busy_s: float
+    set_aside: int
 
 
 class Worker:
@@ -123,7 +125,15 @@ class Worker:
     def stands(self) -> list[Stand]:
         """How far each partition is, as far as this process knows."""
         return [
-            Stand(lane.topic, lane.partition, lane.worked, lane.waiting, self._lag(lane))
+            Stand(
+                lane.topic,
+                lane.partition,
+                lane.worked,
+                lane.waiting,
+                self._lag(lane),
+                lane.busy_s,
+                lane.set_aside,
+            )
             for lane in self._lanes.values()
         ]
 

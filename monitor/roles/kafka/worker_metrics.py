@@ -1,38 +1,54 @@
-"""What a worker shows of itself. Totals and verdicts are the export's to show."""
+"""What a worker shows of itself, in Prometheus' formats."""
 
 from __future__ import annotations
 
 import resource
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
-from monitor.roles.kafka.worker import Worker
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import generate_latest
 
+from monitor.exposition import worker_catalogue as own
+from monitor.exposition.catalogue import REDACTIONS
+from monitor.exposition.collector import TEXT_TYPE
+from monitor.exposition.families import Family, counter, gauge
+from monitor.roles.kafka.worker import Stand, Worker
 
-def worker_metrics(worker: Worker) -> bytes:
-    """Prometheus' text format."""
-    return "".join(_lines(worker)).encode()
-
-
-def _lines(worker: Worker) -> Iterator[str]:
-    name = "agent_monitor_worker"
-    yield f"# TYPE {name}_records_total counter\n"
-    for stand in worker.stands():
-        yield f"{name}_records_total{{{_labels(stand.topic, stand.partition)}}} {stand.worked}\n"
-    yield f"# TYPE {name}_waiting gauge\n"
-    for stand in worker.stands():
-        yield f"{name}_waiting{{{_labels(stand.topic, stand.partition)}}} {stand.waiting}\n"
-    yield f"# TYPE {name}_lag gauge\n"
-    for stand in worker.stands():
-        if stand.lag is not None:
-            yield f"{name}_lag{{{_labels(stand.topic, stand.partition)}}} {stand.lag}\n"
-    yield f"# TYPE {name}_busy_seconds_total counter\n"
-    for lane in worker.lanes:
-        labels = _labels(lane.topic, lane.partition)
-        yield f"{name}_busy_seconds_total{{{labels}}} {lane.busy_s:.6f}\n"
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    yield "# TYPE process_cpu_seconds_total counter\n"
-    yield f"process_cpu_seconds_total {used.ru_utime + used.ru_stime:.3f}\n"
+Values = dict[tuple[str, ...], float]
 
 
-def _labels(topic: str, partition: int) -> str:
-    return f'topic="{topic}",partition="{partition}"'
+class WorkerMetrics:
+    """A prometheus_client collector over one worker."""
+
+    def __init__(self, worker: Worker, redactions: Callable[[], Mapping[str, int]]) -> None:
+        """`redactions` tells how many values were taken out, by kind."""
+        self._worker = worker
+        self._redactions = redactions
+
+    def collect(self) -> Iterator[Family]:
+        """Every family, in the catalogue's order."""
+        stands = self._worker.stands()
+        yield counter(own.RECORDS, {_place(each): float(each.worked) for each in stands})
+        yield gauge(own.WAITING, {_place(each): float(each.waiting) for each in stands})
+        behind: Values = {_place(each): each.lag for each in stands if each.lag is not None}
+        yield gauge(own.LAG, behind)
+        yield counter(own.BUSY, {_place(each): each.busy_s for each in stands})
+        yield counter(own.SET_ASIDE, {_place(each): float(each.set_aside) for each in stands})
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        yield counter(own.CPU, {(): used.ru_utime + used.ru_stime})
+        redacted: Values = {(kind,): float(count) for kind, count in self._redactions().items()}
+        yield counter(REDACTIONS, redacted)
+
+    def render(self, _: str) -> tuple[bytes, str]:
+        """The page and its content type."""
+        registry = CollectorRegistry(auto_describe=False)
+        registry.register(self)
+        return generate_latest(registry), TEXT_TYPE
+
+    def describe(self) -> list[Family]:
+        """Nothing ahead of time: names are unique by construction."""
+        return []
+
+
+def _place(stand: Stand) -> tuple[str, ...]:
+    return stand.topic, str(stand.partition)
