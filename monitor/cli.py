@@ -63,6 +63,9 @@ COMMANDS = (
     dead_letters,
 )
 
+OF_KAFKA = ("aiokafka", "cramjam", "faust", "kafka")
+"""What the extra of that name brings."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
@@ -77,6 +80,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MonitorError as error:
         print(f"agent-monitor: {error}", file=sys.stderr)
         return FAILED
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in OF_KAFKA:
+            raise
+        print(
+            f"agent-monitor: {error.name} is not installed; the roles apart need "
+            "`pip install 'agent-turn-monitor[kafka]'`",
+            file=sys.stderr,
+        )
+        return USAGE
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
