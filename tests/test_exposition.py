@@ -206,6 +206,18 @@ def test_every_series_of_a_release_stands_at_zero_from_the_start() -> None:
     assert not [name for name, _ in series if name.endswith("_created")]
 
 
+def test_what_an_alert_takes_the_rate_of_stands_at_zero_before_it_happens() -> None:
+    db = Database.open(":memory:")
+    ledger = Ledger(db)
+
+    series = samples(Collector(lambda: ledger.totals(db.reader()), Live).render("")[0].decode())
+
+    for why in ("no_agent", "spans_per_trace", "bytes_per_trace", "traces_per_conversation"):
+        assert series[key("dropped_spans_total", why=why)] == 0
+    assert series[key("spans_total", outcome="dead_lettered")] == 0
+    assert series[key("label_overflow_total", label="release")] == 0
+
+
 def test_a_retired_release_has_no_series() -> None:
     db = Database.open(":memory:")
     ledger = Ledger(db, LedgerLimits(release_ttl_s=10.0, prune_interval_s=0.0))

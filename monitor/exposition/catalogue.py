@@ -44,6 +44,7 @@ ATTRIBUTED: Final = tuple(
 LABELLED: Final[tuple[str, ...]] = get_args(LabelledMetric)
 SUB_METRICS: Final = tuple(dict.fromkeys(SUB_METRIC_OF.values()))
 SPAN_OUTCOMES: Final = ("accepted", "attached", "duplicate", "late", "dropped", "dead_lettered")
+DROPPED: Final = ("no_agent", "spans_per_trace", "bytes_per_trace", "traces_per_conversation")
 FAULTS: Final = ("store", "writer", "sink", "quarantined_row")
 REFUSALS: Final = (
     "overloaded",
@@ -263,7 +264,11 @@ SPANS: Final = Metric(
     zeros=_singles(SPAN_OUTCOMES),
 )
 DROPPED_SPANS: Final = Metric(
-    _name("dropped_spans"), "counter", "Accepted spans that were dropped, and why.", ("why",)
+    _name("dropped_spans"),
+    "counter",
+    "Accepted spans that were dropped, and why.",
+    ("why",),
+    zeros=_singles(DROPPED),
 )
 EVENTS: Final = Metric(
     _name("events"),

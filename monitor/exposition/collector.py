@@ -125,7 +125,7 @@ def _release_families(totals: Totals, exemplars: Mapping[cat.Labels, Exemplar]) 
 def _span_families(totals: Totals, live: Live) -> Iterator[Family]:
     sorted_out = _by_kind(outcomes(totals, live))
     yield counter(cat.SPANS, sorted_out["span"])
-    yield counter(cat.DROPPED_SPANS, sorted_out["dropped"])
+    yield counter(cat.DROPPED_SPANS, _with_zeros(cat.DROPPED_SPANS, sorted_out["dropped"]))
     yield counter(cat.REJECTED, _with_zeros(cat.REJECTED, sorted_out["rejected"]))
     faults = sorted_out["fault"]
     quarantined = sum(totals.family("quarantined").values())
