@@ -47,7 +47,10 @@ class Broker:
         last = time.monotonic() + START_S
         while time.monotonic() < last:
             assert self.process.poll() is None, self.log.read_text()[-3_000:]
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
+            with (
+                contextlib.suppress(OSError),
+                socket.create_connection(("127.0.0.1", self.port), 1),
+            ):
                 return
             time.sleep(0.1)
         raise AssertionError(f"the broker does not listen: {self.log.read_text()[-3_000:]}")
