@@ -164,6 +164,21 @@ def test_the_table_says_all_of_it(short: dict) -> None:
         assert words in said
 
 
+@pytest.mark.parametrize(
+    ("alarms", "months", "mark"),
+    [(1, 40, "too few to tell"), (8, 800, "met"), (9, 800, "MISSED"), (20, 40, "MISSED")],
+)
+def test_a_target_is_missed_only_where_chance_cannot_explain_it(
+    short: dict, alarms: int, months: int, mark: str
+) -> None:
+    share = alarms / months
+    found = {"share": share, "months": months, "interval": interval(alarms, months)}
+
+    said = list(table({**short, "false_pages_a_month": {"plain": found}}))
+
+    assert said[1].endswith(f"  {mark}")
+
+
 @pytest.mark.parametrize("deviation", [0.0, 0.4])
 def test_the_product_finds_what_the_simulation_says_it_finds(deviation: float) -> None:
     """The same conversations through the watch and through the whole-stream formulas."""
