@@ -143,7 +143,7 @@ def test_inspect_prints_what_it_understood(
     page = capsys.readouterr().out
     assert "conversation s-1\n" in page
     assert 'call find_order {"order_id":"SO-10012"} -> {"state":"sent","day":"Monday"}' in page
-    assert page.endswith("1 conversations, 2 turns, 2 unscored, 0 refusals\n")
+    assert page.endswith("1 conversations, 2 turns, 1 unscored, 0 refusals\n")
 
 
 def test_inspect_speaks_to_machines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

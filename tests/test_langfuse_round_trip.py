@@ -48,10 +48,11 @@ async def test_verdicts_return_to_the_observations_that_they_are_about(
             for score in written
             if score["name"] == "agent_monitor.turn_correct"
         ]
-    # The three traces that carry a contract of the tool that was called.
-    assert sorted(observed) == ["Web-Search", "duckduckgo_search", "get_weather"]
+    # Three carry a contract of the tool that was called, and one reply says what its tool said.
+    reply = "chat gpt-5-mini"
+    assert sorted(observed) == ["Web-Search", reply, "duckduckgo_search", "get_weather"]
     told = Counter((score["name"], score["value"]) for score in written)
-    assert told["agent_monitor.turn_correct", 1] == 3
+    assert told["agent_monitor.turn_correct", 1] == 4
     assert told["agent_monitor.test_pass", 1] == 3
     assert {score["sessionId"] for score in written if "sessionId" in score} == {
         "35cc6c90-b657-4819-b66c-c931c03ad569",

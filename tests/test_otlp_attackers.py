@@ -93,8 +93,9 @@ async def test_idle_calls_hold_nobody_up_and_are_gone_in_time() -> None:
             for channel in channels
             for _ in range(32)
         ]
-        while caller.receiver.counters.get("requests", 0) < len(idle):
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(60):
+            while caller.receiver.counters.get("requests", 0) < len(idle):
+                await asyncio.sleep(0.01)
         assert await slowest(lambda: caller.call(GOOD[PROTOBUF])) < 1.0
         async with asyncio.timeout(30):
             ended = await asyncio.gather(*idle, return_exceptions=True)
@@ -138,14 +139,16 @@ async def test_calls_reset_as_soon_as_begun_hold_nobody_up() -> None:
             stderr=asyncio.subprocess.DEVNULL,
         )
         try:
-            while caller.receiver.counters.get("refused:cut_off", 0) < 100:
-                await asyncio.sleep(0.01)
+            async with asyncio.timeout(60):
+                while caller.receiver.counters.get("refused:cut_off", 0) < 100:
+                    await asyncio.sleep(0.01)
             worst = await slowest(lambda: caller.call(GOOD[PROTOBUF]))
         finally:
             attacker.kill()
             await attacker.wait()
-        while caller.receiver.in_flight_bytes:
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(60):
+            while caller.receiver.in_flight_bytes:
+                await asyncio.sleep(0.01)
     assert worst < 1.0
     assert len(caller.accept.taken) == LEGAL
 
