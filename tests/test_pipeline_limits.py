@@ -67,7 +67,9 @@ def test_open_traces():
     monitor = pipeline(open_traces=2)
     effects = monitor.observe(chat("a") + chat("b") + chat("c"), 0.0)
     assert effects.counts == {
-        "accepted": 3, "early:open_traces": 1, "attached": 1,
+        "accepted": 3,
+        "early:open_traces": 1,
+        "attached": 1,
         "usage_missing": 1,
     }
     assert (monitor.open_spans, len(effects.reports)) == (2, 1)
@@ -77,7 +79,9 @@ def test_open_bytes():
     monitor = pipeline(open_bytes=50_000)
     effects = monitor.observe(chat("a", text="x" * 9_000) + chat("b", text="y" * 9_000), 0.0)
     assert effects.counts == {
-        "accepted": 2, "early:open_bytes": 1, "attached": 1,
+        "accepted": 2,
+        "early:open_bytes": 1,
+        "attached": 1,
         "usage_missing": 1,
     }
 
