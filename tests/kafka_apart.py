@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from assembly_builders import fake_evaluate
 
@@ -145,7 +146,7 @@ class Apart:
     def dead_letters(self) -> list[DeadLetter]:
         return [letter_of(value or b"") for _, value in self.broker.log(NAMES.dead_letters, 0)]
 
-    def _tell(self, kind: str) -> Apart:
+    def _tell(self, kind: Any) -> Apart:
         for topic in (NAMES.traces, NAMES.conversations):
             for partition in range(PARTITIONS):
                 value = written(Envelope(kind, self.now))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 from assembly_builders import Trace, asked, call, conversations, said, story, told, user
@@ -14,7 +16,7 @@ from monitor.model import AgentSpan
 QUERIES = ("Where is order 7?", "Cancel my flight 9 please.", "Which shop is open today?")
 
 
-def case(trace: Trace, number: int, parent: str = "root", **more: object) -> Trace:
+def case(trace: Trace, number: int, parent: str = "root", **more: Any) -> Trace:
     """An agent with its own id that answers its own user."""
     name, query = f"case{number}", QUERIES[number % 3]
     given = [user(query)]
@@ -23,7 +25,7 @@ def case(trace: Trace, number: int, parent: str = "root", **more: object) -> Tra
     return trace.model(f"m{number}", given, out, name, conversation_id=None)
 
 
-def harness(kind: str, count: int = 2, **more: object) -> Trace:
+def harness(kind: str, count: int = 2, **more: Any) -> Trace:
     trace = Trace("t", None).add("root", kind, **{"conversation_id": "run", **more})
     for number in range(count):
         case(trace, number)
@@ -153,7 +155,7 @@ def test_the_cases_of_a_harness_keep_their_own_sub_agents():
     assert told_of(trace)["id-0"][-1] == '0 look {"q":"It"} -> "there"'
 
 
-KINDS = st.sampled_from(["other", "agent", "model", "tool"])
+KINDS: Any = st.sampled_from(["other", "agent", "model", "tool"])
 WORDS = st.sampled_from([None, "Plan my trip.", "Go by train.", "x"])
 
 

@@ -202,7 +202,11 @@ def test_nobody_is_suspected_before_the_end_nor_where_a_reference_decides():
 
 
 def test_a_single_agents_answers_are_no_talk():
-    turns = [said("Shop", "Which size?"), ran("ok", args={"size": 3}), said("Shop", "It is sent.")]
+    turns: list[Turn] = [
+        said("Shop", "Which size?"),
+        ran("ok", args={"size": 3}),
+        said("Shop", "It is sent."),
+    ]
     later = [said("Shop", "Anything else?", exchange=1), said("Shop", "Bye.", exchange=2)]
 
     report = evaluated(conversation(*turns, *later, queries=("A coat.", "No.", "Bye.")))
@@ -228,7 +232,12 @@ def test_each_talk_of_a_conversation_has_its_own_suspect():
 
 
 def test_rules_for_single_agents_leave_the_lines_of_a_talk_and_its_bare_runs_alone():
-    talk = [said("A", "Look."), ran("exit"), ran("12", args={"order": "x1"}), said("B", "Found.")]
+    talk: list[Turn] = [
+        said("A", "Look."),
+        ran("exit"),
+        ran("12", args={"order": "x1"}),
+        said("B", "Found."),
+    ]
     alone = [said("A", "Hello.", exchange=1)]
 
     found = inner_turns(conversation(*talk, said("A", "Good."), *alone, queries=("?", "Hi")))

@@ -73,7 +73,10 @@ def test_a_bad_ending_is_told_by_its_kind(shown: str, turns: list[Turn]):
 
 
 def test_what_a_trace_that_broke_off_lacks_is_not_held_against_the_talk():
-    turns = [OPENING, CODER, GOOD, said("Checker", "I will check it, please hold on.")]
+    turns: list[Turn] = [
+        *(OPENING, CODER, GOOD),
+        said("Checker", "I will check it, please hold on."),
+    ]
     cut = msgspec.structs.replace(conversation(*turns), broken_off=(0,))
 
     assert ending(transcript(*turns)) == "broke_off"

@@ -14,6 +14,7 @@ from monitor.errors import LedgerError, StateError
 from monitor.model import AgentSpan, Message
 from monitor.roles.engine import Batch
 from monitor.verdict import Report
+from monitor.wiring.engines import Parts
 
 
 def span(trace: str, name: str = "invoke_agent") -> AgentSpan:
@@ -40,11 +41,11 @@ def ledger(tmp_path) -> Path:
     return tmp_path / "ledger.sqlite3"
 
 
-def opened(path: Path) -> wiring.Parts:
+def opened(path: Path) -> Parts:
     return wiring.engine(Settings(), path, durable=True)
 
 
-def total(parts: wiring.Parts, family: str) -> int:
+def total(parts: Parts, family: str) -> int:
     reader = parts.stores.database.reader()
     try:
         return sum(parts.stores.ledger.totals(reader).family(family).values())

@@ -25,8 +25,8 @@ def verdict(found, expected, actual):
         "predict_turn": {"tool_id": "shop", "action": "book", "args": actual},
     }
     dialog = parse_dialog({"dialog_id": "d", "turns": [turn]}, "here")
-    turn = chosen.dialog_evaluation(found)(dialog).turns[0]
-    return turn.verdict, tuple(finding.field for finding in turn.findings)
+    said = chosen.dialog_evaluation(found)(dialog).turns[0]
+    return said.verdict, tuple(finding.field for finding in said.findings)
 
 
 def test_a_literal_field_forgives_nothing(tmp_path):

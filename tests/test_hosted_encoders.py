@@ -190,8 +190,7 @@ def test_a_circuit_spares_a_backend_that_is_down_and_closes_by_itself(server):
     server.answer = None
     now[0] = 3.0
     assert circuit.encode(["a"]).shape == (1, 256)
-    assert not circuit.is_open
-    assert circuit.last_failure is None
+    assert (circuit.last_failure, circuit.is_open) == (None, False)
 
 
 def test_a_circuit_waits_as_long_as_the_backend_asks_within_its_limit(server):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import SecretStr
 
 from monitor.config.kafka import KafkaSettings
 from monitor.errors import ConfigurationError, DamagedState, StateError
@@ -196,7 +197,10 @@ def test_settings_that_cannot_work_say_so(settings: dict[str, Any], words: str):
 
 def test_tls_checks_hostnames_and_credentials_stay_out_of_what_is_shown():
     given = KafkaSettings(
-        bootstrap=("kafka:9093",), protocol="SASL_SSL", username="monitor", password="hunter22"
+        bootstrap=("kafka:9093",),
+        protocol="SASL_SSL",
+        username="monitor",
+        password=SecretStr("hunter22"),
     )
     found = connection(given)
     assert found["sasl_plain_password"] == "hunter22"

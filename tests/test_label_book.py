@@ -41,7 +41,10 @@ def counted(db: Database, family: str = "label_pairs") -> dict[str, int]:
 
 def label(label_id: str = "l1", value: float = 1.0, **where: Any) -> HumanLabel:
     return HumanLabel(
-        label_id, "overall", value, **({"conversation_id": "c", "turn_no": 1} | where)
+        label_id,
+        "overall",
+        value,
+        **{"conversation_id": "c", "turn_no": 1, **where},
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from langfuse_server import PUBLIC_KEY, SECRET_KEY, LangfuseServer, langfuse_server
@@ -21,7 +22,7 @@ async def langfuse(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[LangfuseSer
     monkeypatch.setenv("LANGFUSE_SECRET_KEY", SECRET_KEY)
     async with langfuse_server() as server:
         common = {"dataType": "BOOLEAN", "value": 1, "source": "ANNOTATION", "traceId": TRACE}
-        rows = [
+        rows: list[dict[str, Any]] = [
             {"id": "a1", "name": "answer is right", **common},
             {"id": "a2", "name": "agent_monitor.truthfulness", **common, "value": 0},
             {"id": "a3", "name": "tone", **common},

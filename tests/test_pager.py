@@ -297,7 +297,7 @@ async def test_a_commit_wakes_it(world):
     async def tell(alerts: Sequence[Alert]) -> None:
         heard.set_result(alerts)
 
-    world.tell = tell  # type: ignore[method-assign]
+    world.tell = tell
     await pager.start()
     world.shown = shown(standing())
     await asyncio.to_thread(pager.wake)

@@ -176,8 +176,9 @@ def test_a_revision_may_move_a_conversation_to_another_release() -> None:
     watch.revise(Revised(NEW, (row, 1, 5, 0), OLD, (row, 1, 5, 0)))
 
     qualities = {q.release: q.correctness for q in watch.shown().qualities}
-    assert qualities[NEW] is not None
-    assert qualities[NEW][0] == pytest.approx(1 - 99 / 1995)
+    shown = qualities[NEW]
+    assert shown is not None
+    assert shown[0] == pytest.approx(1 - 99 / 1995)
 
 
 def test_the_operator_clears_and_evidence_begins_anew() -> None:

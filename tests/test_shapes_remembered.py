@@ -87,6 +87,7 @@ def test_the_order_in_which_attributes_come_changes_nothing():
         for order in (sorted(names), sorted(names, reverse=True))
     ]
     assert found[0] == found[1]
+    assert found[0] is not None
     assert found[0][0].results[0].call_id == "c1"
 
 

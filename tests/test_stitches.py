@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -93,7 +95,7 @@ def test_what_continued_a_forgotten_trace_stays_where_it_is():
     assert places(stitches, 2) == {"t0": ("a", "a"), "t1": ("t0", "a")}
 
 
-def after(*keys: bytes, at: int, then: bytes, **more: bytes) -> Footprint:
+def after(*keys: bytes, at: int, then: bytes, **more: Any) -> Footprint:
     return Footprint(at, at, keys, (then,), **more)
 
 

@@ -51,7 +51,7 @@ def test_the_tools_schema_shows_what_is_a_wrapper(wrapped: Any) -> None:
 @pytest.mark.parametrize("wrapped", WRAPPED)
 def test_where_nothing_shows_it_arguments_stay_as_they_came(wrapped: Any) -> None:
     assert called(None, wrapped) == wrapped
-    declared = {key: {} for key in wrapped}
+    declared: dict[str, Any] = {key: {} for key in wrapped}
     assert called(None, wrapped, {**declared, "city": {}, "days": {}}) == wrapped
     assert called(None, wrapped, {"city": {}}) == wrapped
     assert called(None, wrapped, {}) == wrapped

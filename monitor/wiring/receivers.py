@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
 
 from monitor.config import Settings
 from monitor.config.intake import OtlpSettings
@@ -68,7 +68,16 @@ def _access(otlp: OtlpSettings) -> dict[str, Any]:
     return found | {"token": None if otlp.token is None else otlp.token.get_secret_value()}
 
 
-def edge_counts(parts: Iterable[CountingReceiver | Companion]) -> dict[str, int]:
+class Counting(Protocol):
+    """Whatever counts at the edge."""
+
+    @property
+    def counters(self) -> Mapping[str, int]:
+        """By `kind:why`."""
+        ...
+
+
+def edge_counts(parts: Iterable[Counting]) -> dict[str, int]:
     """What was refused whole, and what else the edge counts; single spans are counted durably."""
     found: Counter[str] = Counter()
     for part in parts:
