@@ -224,6 +224,21 @@ def test_a_declared_release_stands_before_its_first_report(db: Database) -> None
     assert found.family("turns") == {}
 
 
+def test_a_release_with_traffic_takes_the_place_of_one_that_was_only_declared(
+    db: Database,
+) -> None:
+    ledger = Ledger(db, LedgerLimits(releases=2))
+    with db.transaction():
+        ledger.declare("planned", None)
+        ledger.declare("planned too", None)
+        ledger.declare("planned as well", None)
+
+    found = fold(db, ledger, [report("c", root("1"), release="live", started_s=5.0)])
+
+    assert [release.name for release in found.releases] == ["planned too", "live"]
+    assert found.family("overflow") == {("release",): 1}
+
+
 def test_a_release_is_first_seen_at_the_earliest_start_it_told(db: Database) -> None:
     found = fold(
         db,

@@ -31,8 +31,9 @@ class _Slot:
 class ReleaseSlots(Participant):
     """Releases by name. A live release keeps its slot until it falls silent.
 
-    A newcomer that finds no room takes the slot's place of the release that was silent longest,
-    if that is `idle_s` or more; else it counts as `other` and may find room later. Silence is
+    A newcomer that finds no room takes the place of a release that was only declared, if it has
+    traffic itself; else that of the release that was silent longest, if that is `idle_s` or more;
+    else it counts as `other` and may find room later. Silence is
     told by `tick`, so nothing here reads a clock. A release that comes back continues its counts,
     unless more than `retired_limit` fell silent after it.
     """
@@ -58,7 +59,7 @@ class ReleaseSlots(Participant):
             return OTHER_SLOT
         found = self._slots.get(name)
         if found is None or not found.live:
-            if not self._room():
+            if not self._room(has_traffic=started_s is not None):
                 return OTHER_SLOT
             found = self._open(name, model, found)
         found.touched = True
@@ -132,9 +133,15 @@ class ReleaseSlots(Participant):
             name = self._names[release] = label_value(release)
         return name
 
-    def _room(self) -> bool:
+    def _room(self, *, has_traffic: bool) -> bool:
         live = [slot for slot in self._slots.values() if slot.live]
         if len(live) < self._live_limit:
+            return True
+        unused = [slot for slot in live if slot.first_seen_s is None]
+        if unused and has_traffic:
+            first = min(unused, key=lambda slot: slot.slot)
+            first.live = False
+            first.changed = True
             return True
         if self._now is None or not live:
             return False
