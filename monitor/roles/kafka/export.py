@@ -22,7 +22,13 @@ from kafka.errors import KafkaError
 from kafka.structs import OffsetAndMetadata
 
 from monitor.config.kafka import KafkaSettings
-from monitor.errors import BackendUnavailable, LedgerError, MonitorError, StateError
+from monitor.errors import (
+    BackendUnavailable,
+    DamagedState,
+    LedgerError,
+    MonitorError,
+    StateError,
+)
 from monitor.roles.engine import Engine
 from monitor.roles.kafka.clients import connection
 from monitor.roles.kafka.inbox import Inbox
@@ -194,7 +200,7 @@ class Exporter:
             if envelope is None:
                 return latest
             outcome = unpacked(envelope.body, Outcome)
-        except StateError as error:
+        except DamagedState as error:
             LOG.error("record %s/%d passed over: %s", partition, record.offset, error)  # noqa: TRY400
             self._engine.take(self._clock(), Effects(counts={"rejected:malformed": 1}))
             return latest
