@@ -20,7 +20,7 @@ from monitored import (
 )
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-PART = "It was pa"
+PART, WRONG = "It was pa", "It was packed on Friday."
 
 
 def unended(span: Span) -> Span:
@@ -56,8 +56,8 @@ def test_a_whole_reply_above_a_model_that_stopped_early_is_judged() -> None:
 def test_a_reply_that_stopped_by_itself_is_judged() -> None:
     for finish in ("stop", "end_turn", "tool_calls", None):
         assert told(agent(), answering(REPLY, finish=finish)).verdicts == ["pass", "pass"]
-    wrong = told(agent(reply="It was lost."), answering("It was lost.", finish="stop"))
-    assert wrong.verdicts == ["pass", "incomplete_response"]
+    wrong = told(agent(reply=WRONG), answering(WRONG, finish="stop"))
+    assert wrong.verdicts == ["pass", "inconsistent_response"]
 
 
 @pytest.mark.parametrize("reply", [None, PART, REPLY])
@@ -92,7 +92,7 @@ def test_a_call_that_a_broken_run_never_came_to_is_unscored() -> None:
     for root in (agent(reply=None, failed=True), unended(agent(reply=None))):
         assert monitored(sent(root, *silent)).verdicts == ["truncated", "truncated"]
     closed = monitored(sent(agent(reply="One moment."), *silent))
-    assert closed.verdicts == ["action_mismatch", "prior_action_failed"]
+    assert closed.verdicts == ["action_mismatch", "unsure"]
 
 
 def test_a_bare_client_whose_last_call_broke_off_owes_nothing() -> None:
@@ -112,7 +112,5 @@ def test_one_broken_run_excuses_no_other() -> None:
         agent("And SO-8?", None, None, 1, trace=2, failed=True),
         chat(2, [user("And SO-8?")], None, trace=2, failed=True),
     ]
-    outcome = monitored(
-        sent(agent(reply="It was lost."), *exchange()[1:3], answering("It was lost.")), sent(*again)
-    )
-    assert outcome.verdicts == ["pass", "incomplete_response"]
+    outcome = monitored(sent(agent(reply=WRONG), *exchange()[1:3], answering(WRONG)), sent(*again))
+    assert outcome.verdicts == ["pass", "inconsistent_response"]
