@@ -16,7 +16,7 @@ def test_make_help_lists_every_verb(project, require_tool):
     )
 
     verbs = re.findall(r"^  make (\w+)", done.stdout, re.M)
-    assert verbs == ["help", "setup", "demo", "test", "check", "fix", "lock"]
+    assert verbs == ["help", "setup", "demo", "test", "proof", "check", "fix", "lock"]
 
 
 def test_an_old_or_missing_python_is_named(project, require_tool, tmp_path):
