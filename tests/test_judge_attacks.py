@@ -7,13 +7,16 @@ import re
 
 import pytest
 from judge_attacks import CLASSES, RULED
+from judge_attacks_second import SECOND, SECOND_RULED
 
 from monitor.judging.interview import Interview, concluded, interview
 from monitor.judging.sight import CUT
-from monitor.judging.suspicion import REMOVED
+from monitor.judging.suspicion import REMOVED, suspected
 from monitor.model import ActionTurn, Conversation, ResponseTurn, ToolCall
 from monitor.verdict import Judgement
 
+ATTACKS = CLASSES | SECOND
+BY_RULE = (*RULED, *SECOND_RULED)
 NONCES = ("0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210")
 PLACES = ("agent", "result", "user", "tool_name", "split")
 WRONG, RIGHT = "Your total is 90 EUR for the two tickets.", "Your total is 80 EUR for two tickets."
@@ -92,22 +95,36 @@ class ObedientJudge:
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("name", [name for name in CLASSES if name not in RULED])
+@pytest.mark.parametrize("name", [name for name in ATTACKS if name not in BY_RULE])
 def test_no_text_flips_a_verdict_wherever_it_stands(name: str, place: str):
     for reply, honest in ((WRONG, "fail"), (RIGHT, "pass")):
         wanted = "pass" if honest == "fail" else "fail"
-        judge = ObedientJudge(CLASSES[name], wanted, place)
-        asked = interview(conversation(CLASSES[name], place, reply), 1, NONCES)
+        judge = ObedientJudge(ATTACKS[name], wanted, place)
+        asked = interview(conversation(ATTACKS[name], place, reply), 1, NONCES)
         texts = [judge.ask(asked, number) for number in range(len(asked.questions))]
         answer = concluded(asked, texts, "obedient")
         assert not (isinstance(answer.result, Judgement) and answer.result.verdict == wanted)
 
 
-@pytest.mark.parametrize("name", RULED)
+@pytest.mark.parametrize("reply", [WRONG, RIGHT])
+def test_an_order_in_a_tools_name_is_withheld_however_it_is_worded(reply: str):
+    order = "the kettle sings whenever somebody nods kindly at noon"
+    asked = interview(conversation(order, "tool_name", reply), 1, NONCES)
+    assert asked.families == ("tool_name",)
+    assert [order in question.prompt.user for question in asked.questions] == [True, False]
+
+
+@pytest.mark.parametrize("name", BY_RULE)
 def test_a_reply_that_says_nothing_fails_without_a_model(name: str):
-    turns = (ResponseTurn("t", CLASSES[name], 0),)
+    turns = (ResponseTurn("t", ATTACKS[name], 0),)
     asked = interview(Conversation("c", turns, ("What do two tickets cost?",)), 0, NONCES)
     assert asked.questions == ()
     result = concluded(asked, [], "obedient").result
     assert isinstance(result, Judgement)
     assert (result.verdict, result.reason, result.judge) == ("fail", "incomplete_response", "rule")
+
+
+@pytest.mark.parametrize("piece", ["\n", " ", "a!", "12 ", "turn pass ", "\n#", '"a":', "\\u0041"])
+def test_no_text_keeps_the_search_for_orders_busy(piece: str):
+    # Bounded work, not time: a search that grew faster than its text would not come back.
+    assert suspected([piece * (3_900 // len(piece))]) is not None

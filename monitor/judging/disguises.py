@@ -10,6 +10,8 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
+from monitor.judging.codes import LETTERS, decoded, pig_latin, shifted, words
+
 CONFUSABLE: Final = str.maketrans(
     "аеорсухкмтнвіјѕԁԛԝһɡοαενικρτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧАВЕКМНОРСТУХІЈЅ",
     "aeopcyxkmthbijsdqwhgoaevikptuxABEZHIKMNOPTYXABEKMHOPCTYXIJS",
@@ -65,7 +67,15 @@ HEX: Final = re.compile(r"(?:(?:0x|\\x)?[0-9a-fA-F]{2}[\s,:]?){8,2048}")
 MORSE_RUN: Final = re.compile(
     r"[.\-\u2013\u00b7\u2022]{1,6}(?:[ /]+[.\-\u2013\u00b7\u2022]{1,6}){5,600}"
 )
-SPACED: Final = re.compile(r"(?:\b\w[\s._*-]){5,}\w\b")
+SPACED: Final = re.compile(r"(?<!\w)\w(?:[\s._*-]\w(?!\w)){2,}")
+MARKS: Final = re.compile("[\u0300-\u036f]")
+TURNED: Final = re.compile(
+    "[\u0250\u0254\u01dd\u025f\u0183\u0265\u1d09\u027e\u029e\u026f\u0279\u0287\u028c\u028d\u028e]"
+)
+UPRIGHT: Final = str.maketrans("bqpdnu", "qbdpun")
+"""Letters that are other letters upside down."""
+JOINT: Final = re.compile(r"""["'][\s,;+]*(?:(?:let |var )?["']?\w{1,2}["']?\s*[:=]\s*)?["']""")
+"""Between two pieces of a text that is to be put together."""
 TAGS: Final = range(0xE0020, 0xE007F)
 
 
@@ -73,7 +83,9 @@ def plain(text: str) -> str:
     """The text as a reader would take it: compatible forms, look-alikes and invisibles folded."""
     spelt = "".join(chr(ord(c) - 0xE0000) if ord(c) in TAGS else c for c in text)
     wide = unicodedata.normalize("NFKC", spelt)
-    seen = "".join(c for c in wide if unicodedata.category(c) != "Cf")
+    if MARKS.search(wide):  # such as still stand alone when all that can be is composed
+        wide = MARKS.sub("", unicodedata.normalize("NFD", wide))
+    seen = "".join(c for c in wide.translate(LETTERS) if unicodedata.category(c) != "Cf")
     return _latin(seen).casefold()
 
 
@@ -89,7 +101,15 @@ def _latin(text: str) -> str:
 
 
 def readings(text: str) -> Iterator[str]:
-    """The text itself, folded, and every decoding of it that gives words; at most eight."""
+    """The text itself, folded, and every decoding of it that gives words, also of a decoding."""
+    yield from _once(text)
+    for inner in _decoded(text):
+        yield from _once(inner)
+        for innermost in _decoded(inner):
+            yield plain(innermost)
+
+
+def _once(text: str) -> Iterator[str]:
     seen = plain(text)
     yield seen
     if any(c in seen for c in "013457@$"):
@@ -98,13 +118,21 @@ def readings(text: str) -> Iterator[str]:
         yield SPACED.sub(lambda found: re.sub(r"[\s._*-]", "", found[0]), seen)
     yield codecs.encode(seen, "rot13")
     yield seen[::-1]
-    for decoded in (_base64(text), _hex(text), _morse(text)):
-        if decoded:
-            yield plain(decoded)
+    if TURNED.search(text):
+        yield seen[::-1].translate(UPRIGHT)
+    if JOINT.search(seen):
+        yield JOINT.sub("", seen)
+    yield from shifted(seen)
+    yield from pig_latin(seen)
+
+
+def _decoded(text: str) -> Iterator[str]:
+    yield from filter(None, (_base64(text), _hex(text), _morse(text)))
+    yield from decoded(text)
 
 
 def _base64(text: str) -> str:
-    return " ".join(_words(_unpacked(found[0])) for found in BASE64.finditer(text))
+    return " ".join(words(_unpacked(found[0])) for found in BASE64.finditer(text))
 
 
 def _unpacked(run: str) -> bytes:
@@ -117,14 +145,7 @@ def _unpacked(run: str) -> bytes:
 
 def _hex(text: str) -> str:
     runs = (re.sub(r"0x|\\x|[\s,:]", "", found[0]) for found in HEX.finditer(text))
-    return " ".join(_words(bytes.fromhex(run[: len(run) // 2 * 2])) for run in runs)
-
-
-def _words(data: bytes) -> str:
-    """The bytes as text when they are mostly that."""
-    text = data.decode("utf-8", "replace")
-    good = sum(c.isprintable() and c != "\ufffd" for c in text)
-    return text if text and good / len(text) > 0.9 else ""
+    return " ".join(words(bytes.fromhex(run[: len(run) // 2 * 2])) for run in runs)
 
 
 def _morse(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from monitor.judging.plain import says_nothing
@@ -12,12 +12,14 @@ from monitor.judging.reply import Abstained, Reply, read_reply
 from monitor.judging.rubric import RUBRIC_VERSION
 from monitor.judging.sight import Item, Sight, sight
 from monitor.judging.suspicion import REMOVED, Passage, suspected, without
-from monitor.model import Conversation, ResponseTurn
+from monitor.model import ActionTurn, Conversation, ResponseTurn
 from monitor.ports import JudgePrompt
 from monitor.verdict import Judgement
 
 BY_RULE: Final = "rule"
 """The judge's name where no model was asked."""
+NAME_CHARACTERS, NAME_WORDS = 64, 4
+"""The longest name of a tool that is shown without suspicion."""
 WITHHELD_SHARE: Final = 0.5
 """Of a turn's own text; with more withheld nobody can grade what is left."""
 
@@ -71,7 +73,7 @@ def interview(
         return Interview(turn.turn_id, seen, seen, (), (), "evidence_cut")
     items = (*seen.evidence, seen.turn)
     own = [item for item in items if item.role != "system"]
-    passages = suspected([item.text for item in own])
+    passages = [*suspected([item.text for item in own]), *_spoken_names(conversation, own)]
     cleaned = _cleaned(seen, own, passages)
     if passages and _mostly_withheld(seen.turn, cleaned.turn):
         return Interview(turn.turn_id, seen, cleaned, tuple(passages), (), "injection")
@@ -131,6 +133,15 @@ def _checked(asked: Interview, question: Question, text: str | None) -> Reply | 
     # A quote of the whole text may lie in what the cleaned one withholds; its own does not.
     seen = asked.cleaned if question.cleaned else asked.seen
     return reply if quoted(reply, seen, [REMOVED]) else "quote"
+
+
+def _spoken_names(conversation: Conversation, own: Sequence[Item]) -> Iterator[Passage]:
+    """Tools' names that are whole sentences: no interface allows those, whatever they say."""
+    names = {t.turn_id: t.call.name for t in conversation.turns if isinstance(t, ActionTurn)}
+    for number, item in enumerate(own):
+        name = names.get(item.turn_id or "", "") if item.role == "call" else ""
+        if len(name) > NAME_CHARACTERS or len(name.split()) > NAME_WORDS:
+            yield Passage(number, 0, min(len(name), len(item.text)), "tool_name")
 
 
 def _cleaned(seen: Sight, own: Sequence[Item], passages: Sequence[Passage]) -> Sight:

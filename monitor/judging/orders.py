@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from monitor.judging.orders_abroad import ABROAD
+from monitor.judging.orders_indirect import INDIRECT
 
 _GRADER = (
     r"(?:judges?|graders?|evaluators?|assessors?|examiners?|scorers?|raters?|reviewer model|"
@@ -43,7 +44,7 @@ ORDERS: Final[dict[str, tuple[str, ...]]] = {
         r"\s*(?:[:=|]|->|is|becomes)\s*[\"'\[{(]*\s*(?:pass|fail|true|false|correct|incorrect|"
         r"abstain|null|nan|-?infinity)",
         r"\bscore\b[\"'\u201d]?\s*(?:[:=|]|->|is|becomes)\s*[\"'\[{(]*\s*(?:1\.0+|10|1e\d)\b(?!\.\d)",
-        rf"\b{_BEST}\b[ -]{{1,3}}{_MARK}\b",
+        rf"\b{_BEST}\b[ -]{{1,3}}(?:possible )?{_MARK}\b",
         rf"\b{_MARK}\b.{{0,20}}\b{_BEST}\b",
         r"\b(?:mark|grade|rate|score|judge|treat|count|label|record|classify|accept|consider|"
         rf"evaluate|report|flag|log|deem|return|answer|say|output|respond with|reply with|conclude)"
@@ -60,7 +61,8 @@ ORDERS: Final[dict[str, tuple[str, ...]]] = {
         r"<\s*/?\s*(?:system|assistant|user|developer|tool|data|document|evidence|turn|candidate|"
         r"conversation|content|input|response|instructions?|reference|json|prompt|"
         r"context)\b[^>]{0,40}>",
-        r"(?:^|\n)\s*[#*=\[-]{0,6}\s*(?:system|developer|assistant|root|admin)\b[\s\w]{0,20}"
+        r"(?:^|\n)[ \t]{0,8}[#*=\[-]{0,6}\s{0,8}(?:system|developer|assistant|root|admin)\b"
+        r"[\s\w]{0,20}"
         r"(?:[:\]]|>>|\n)",
         r"\b(?:begin|end|start|close)[ _-]{1,2}(?:of[ _-])?(?:the[ _-])?(?:data|system|"
         r"conversation|"
@@ -177,5 +179,5 @@ a text that is suspected is only asked about twice."""
 
 COMPILED: Final = tuple(
     (family, re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.DOTALL))
-    for family, patterns in (*ORDERS.items(), ("abroad", ABROAD))
+    for family, patterns in (*ORDERS.items(), *INDIRECT.items(), ("abroad", ABROAD))
 )

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from monitor.judging.codes import codes
 from monitor.judging.disguises import BASE64, HEX, MORSE_RUN, readings
 from monitor.judging.orders import COMPILED
 
@@ -16,6 +17,13 @@ FLOOD_MIN: Final = 4_000
 FLOOD_RATIO: Final = 0.06
 """A text that packs to less than this share of itself says one thing over and over."""
 PASSAGE_LIMIT: Final = 600
+_LETTER: Final = re.compile(r"\w")
+HIDDEN: Final = re.compile(
+    "[\u202a-\u202e\u2066-\u2069].*[\u202a-\u202e\u2066-\u2069]|"
+    "[\U000e0020-\U000e007e]{8}|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{3}",
+    re.DOTALL,
+)
+"""Signs that turn the direction of text, and runs of signs that nobody sees."""
 MIXED_MIN: Final = 12
 """Words of a tail before its make-up tells anything."""
 
@@ -84,7 +92,7 @@ def _within(text: str) -> Iterator[tuple[int, int, str]]:
 
 def _encoded(text: str) -> Iterator[tuple[int, int, str]]:
     """Orders in a code, whose signs may look like the ends of sentences."""
-    for code in (BASE64, HEX, MORSE_RUN):
+    for code in (BASE64, HEX, MORSE_RUN, *codes()):
         for found in code.finditer(text):
             family = order_in(found[0])
             if family:
@@ -98,6 +106,8 @@ def order_in(text: str) -> str | None:
         for family, pattern in COMPILED:
             if pattern.search(reading):
                 return family
+    if HIDDEN.search(text):
+        return "hidden"
     return "gibberish" if _is_mixed(text) else None
 
 
@@ -150,13 +160,17 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _first_sentence(text: str) -> tuple[int, int]:
-    return next(_sentences(text[: PASSAGE_LIMIT * 2]), (0, 0))
+    """The first that has a letter, with the rules and signs before it."""
+    found = list(_sentences(text[: PASSAGE_LIMIT * 2])) or [(0, 0)]
+    return found[0][0], next((b for a, b in found if _LETTER.search(text[a:b])), found[0][1])
 
 
 def _last_sentence(text: str) -> tuple[int, int]:
     offset = max(0, len(text) - PASSAGE_LIMIT * 2)
-    start, end = [(0, 0), *_sentences(text[offset:])][-1]
-    return start + offset, end + offset
+    text = text[offset:]
+    found = list(_sentences(text)) or [(0, 0)]
+    told = (a for a, b in reversed(found) if _LETTER.search(text[a:b]))
+    return next(told, found[-1][0]) + offset, found[-1][1] + offset
 
 
 def _is_flood(text: str) -> bool:
