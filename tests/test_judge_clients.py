@@ -9,7 +9,7 @@ from judge_server import JudgeServer
 
 from monitor.backends.asking import Attempt, PatientJudge
 from monitor.backends.judge_bedrock import BedrockJudge
-from monitor.backends.judge_openai import OpenAiJudge
+from monitor.backends.judge_openai import OpenAiJudge, _require_success
 from monitor.errors import BackendUnavailable
 from monitor.judging.canaries import CANARIES
 from monitor.judging.interview import concluded, interview
@@ -205,3 +205,12 @@ async def test_bedrock_in_trouble_is_unavailable_and_says_why(stubbed, code: str
     with pytest.raises(BackendUnavailable) as caught:
         await bedrock(client).ask(PROMPT)
     assert caught.value.why == why
+
+
+@pytest.mark.parametrize(
+    ("told", "wait"), [("5", 5.0), ("\u00b2", None), ("-1", None), (None, None)]
+)
+def test_a_pause_that_is_no_number_is_none(told: str | None, wait: float | None):
+    with pytest.raises(BackendUnavailable) as raised:
+        _require_success(429, told)
+    assert raised.value.retry_after_s == wait

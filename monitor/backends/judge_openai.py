@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from typing import Any, Final
 
 import aiohttp
@@ -75,7 +76,8 @@ class OpenAiJudge:
 def _require_success(status: int, retry_after: str | None) -> None:
     if status == 200:
         return
-    wait = float(retry_after) if retry_after and retry_after.isdigit() else None
+    told = re.fullmatch(r"[0-9]{1,9}", retry_after or "")
+    wait = float(told[0]) if told else None
     why = "throttled" if status in THROTTLED else "refused" if status in REFUSED else "down"
     raise BackendUnavailable(f"the judge answered with status {status}", why, wait)
 
