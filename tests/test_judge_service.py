@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,18 @@ def test_the_budget_of_calls_is_never_passed_whatever_stops_when(tmp_path, traff
             until(lambda: metric(service, "judge_waiting_conversations") == 0)
             assert service.stop() == 0
         assert 6 <= len(server.asked) <= 7
+
+
+def test_a_reply_that_is_none_is_not_remembered(tmp_path, traffic):
+    with JudgeServer() as server, started(tmp_path, server)() as service:
+        server.trouble = "half"
+        sent(service, traffic[:1])
+        until(lambda: metric(service, "judge_abstentions_total", why="not_json") > 0)
+        until(lambda: metric(service, "judge_waiting_conversations") == 0)
+        assert service.stop() == 0
+    book = sqlite3.connect(tmp_path / "ledger.sqlite3")
+    assert book.execute("SELECT count(*) FROM judge_answers").fetchone() == (0,)
+    book.close()
 
 
 def test_a_queue_survives_a_restart(tmp_path, traffic):

@@ -102,6 +102,11 @@ def _reply(answer: Any) -> JudgeReply:
         blocks = answer["output"]["message"]["content"]
         text = "".join(block["text"] for block in blocks if "text" in block)
         usage = answer.get("usage") or {}
-        return JudgeReply(text[:REPLY_LIMIT], usage.get("inputTokens"), usage.get("outputTokens"))
+        read, written = (_count(usage.get(name)) for name in ("inputTokens", "outputTokens"))
+        return JudgeReply(text[:REPLY_LIMIT], read, written)
     except (LookupError, TypeError, AttributeError):
         raise BackendUnavailable("Bedrock's answer is no Converse output", "garbage") from None
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and 0 <= value < 10**9 else None

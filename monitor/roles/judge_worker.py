@@ -19,6 +19,7 @@ from monitor.judging.budget import Budget, Cost
 from monitor.judging.canaries import CANARIES
 from monitor.judging.interview import Answer, Question, concluded, interview
 from monitor.judging.prices import REPLY_TOKENS, Price, tokens_of
+from monitor.judging.reply import Reply, read_reply
 from monitor.judging.rubric import RUBRIC_VERSION
 from monitor.ledger.judge_book import JudgeBook, Opinions
 from monitor.model import Conversation
@@ -208,7 +209,8 @@ class JudgeWorker:
             self.counters["cached"] += 1
             return question._replace(nonce=stored.nonce), stored.text
         text = await self._call(question)
-        if text is not None:
+        # A reply that is none must not stand for the question from now on.
+        if text is not None and isinstance(read_reply(text, question.nonce), Reply):
             body = msgspec.msgpack.encode(_Stored(question.nonce, text))
             await asyncio.to_thread(
                 self._book.remember, self.version, question.prompt.key, body, self._clock()
