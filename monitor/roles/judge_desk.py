@@ -56,8 +56,10 @@ class JudgeDesk:
         book: JudgeBook,
         sampled: Sampled,
         reference: Callable[[Conversation], Reference | None] | None = None,
+        judge: str = "",
     ) -> None:
-        """`evaluate` also takes `judgements` by turn id."""
+        """`evaluate` also takes `judgements` by turn id; `judge` is who is asked now."""
+        self._judge = judge
         self._reference = reference
         self._evaluate = evaluate
         self._sampler = sampler
@@ -81,12 +83,9 @@ class JudgeDesk:
         opinions = answer[1] if answer else self._book.opinions(conversation.conversation_id)
         if opinions is not None:
             return self.with_opinions(conversation, report, opinions)
-        tools = [turn.call.name for turn in conversation.turns if isinstance(turn, ActionTurn)]
-        draw = self._sampler.draw(report, tools, conversation.service)
-        if not draw.judged or not report.turns:
+        sample = drawn(self._sampler, conversation, report)
+        if sample is None:
             return report
-        turns = tuple(SampledTurn(turn.turn_id, cell(turn)) for turn in report.turns)
-        sample = Sample(draw.probability, draw.policy, turns)
         if len(self._cases) < PENDING_LIMIT:
             known = self._reference(conversation) if self._reference else None
             self._cases[conversation.conversation_id] = case_of(conversation, report, sample, known)
@@ -179,6 +178,9 @@ class JudgeDesk:
         self.shown = {name: value for name, value in found.items() if value is not None}
 
     def _add(self, slot: int, release: str, judge: str, settled: Settled) -> None:
+        if judge and self._judge and judge != self._judge:
+            # A late answer of the judge before: its series are over.
+            return
         kept = self._sums.get(slot)
         if kept is None or (judge and kept.judge and judge != kept.judge):
             kept = ReleaseSums(judge, Sums(), None, release)
@@ -195,6 +197,16 @@ class JudgeDesk:
         scale = kept.scale if kept.scale is not None else opening(sums)
         self._sums[slot] = ReleaseSums(judge or kept.judge, sums, scale, release)
         self._changed.add(slot)
+
+
+def drawn(sampler: Sampler, conversation: Conversation, report: Report) -> Sample | None:
+    """How a closed conversation was drawn; None where nobody is to be asked about it."""
+    tools = [turn.call.name for turn in conversation.turns if isinstance(turn, ActionTurn)]
+    draw = sampler.draw(report, tools, conversation.service)
+    if not draw.judged or not report.turns:
+        return None
+    turns = tuple(SampledTurn(turn.turn_id, cell(turn)) for turn in report.turns)
+    return Sample(draw.probability, draw.policy, turns)
 
 
 def case_of(

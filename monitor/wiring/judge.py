@@ -121,7 +121,7 @@ def judge_parts(
     keep_s = settings.conversation.late_s + settings.ledger.retain_s
     book = JudgeBook(database, given.queue, given.answers, keep_s)
     judge = f"{given.model}/{RUBRIC_VERSION}"
-    desk = JudgeDesk(evaluate, sampler_of(given), book, Sampled(database, judge), reference)
+    desk = JudgeDesk(evaluate, sampler_of(given), book, Sampled(database, judge), reference, judge)
     return JudgeParts(desk, book, label_value(judge))
 
 

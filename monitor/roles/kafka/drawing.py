@@ -9,12 +9,13 @@ from typing import Any, Final
 import msgspec
 
 from monitor.codec import VERSION, decode_conversation, reader_of, seal, unseal
-from monitor.judging.sampling import Sampler, cell
+from monitor.judging.sampling import Sampler
 from monitor.ledger.judge_book import Opinions, keyed
-from monitor.model import ActionTurn, Conversation
+from monitor.model import Conversation
 from monitor.roles.judge_desk import PENDING_LIMIT, case_of
+from monitor.roles.judge_desk import drawn as sample_of
 from monitor.roles.kafka.records import Said
-from monitor.verdict import JudgeCase, Reference, Report, Sample, SampledTurn
+from monitor.verdict import JudgeCase, Reference, Report
 
 PREFIX: Final = "j:"
 
@@ -57,12 +58,9 @@ class Drawing:
         drawn = self._read(_key(conversation.conversation_id))
         if drawn is not None and drawn.opinions is not None:
             return self._judged(conversation, report, drawn.opinions)
-        tools = [turn.call.name for turn in conversation.turns if isinstance(turn, ActionTurn)]
-        draw = self._sampler.draw(report, tools)
-        if not draw.judged or not report.turns:
+        sample = sample_of(self._sampler, conversation, report)
+        if sample is None:
             return report
-        turns = tuple(SampledTurn(turn.turn_id, cell(turn)) for turn in report.turns)
-        sample = Sample(draw.probability, draw.policy, turns)
         if drawn is None and len(self._cases) < PENDING_LIMIT:
             known = self._reference(conversation) if self._reference else None
             self._cases.append(case_of(conversation, report, sample, known))
