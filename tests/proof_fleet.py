@@ -37,6 +37,7 @@ class Attacked:
         self.scrapes = Scrapes()
         self.standing = Standing(fleet)
         self._doomed: dict[Role, str] = {}
+        """Where who still lives will die: the failpoint, and how often it lets through."""
         self._stopping = threading.Event()
         self.workers = [self._worker() for _ in range(WORKERS)]
         self.export = self._export()
@@ -65,8 +66,7 @@ class Attacked:
         """Start anew what has ended by itself, as every supervisor would."""
         for number, worker in enumerate(self.workers):
             if worker.process.poll() is not None:
-                self._ended(worker)
-                self.workers[number] = self._worker()
+                self.workers[number] = self._worker(self._ended(worker))
         if self.export.process.poll() is not None:
             self.ended_themselves += 1
             self.export = self._export()
@@ -101,15 +101,18 @@ class Attacked:
     def doom(self, point: str) -> None:
         """Kill a worker; its successor dies between two promises, after it has kept some."""
         point = f"{point}:{self.chance.randrange(1, 5)}"
-        self._kill(self.chance.choice(self._victims()), "random", AGENT_MONITOR_FAILPOINT=point)
+        self._kill(self.chance.choice(self._victims()), "random", point)
 
     def roll(self, release: Path) -> None:
         """Bring another release to everyone, one after the other; the export first."""
         self.release = release
         self.standing.disturbed()
-        self.export = self._rolled(self.export, self._export)
+        self._stopped(self.export)
+        self.export = self._export()
+        self._await(self.export)
         for number, worker in enumerate(self.workers):
-            self.workers[number] = self._rolled(worker, self._worker)
+            self.workers[number] = self._worker(self._stopped(worker))
+            self._await(self.workers[number])
 
     def settled(self, nudge: Callable[[], None]) -> None:
         """Return when three workers run that nobody will kill; `nudge` gives the doomed work."""
@@ -122,17 +125,17 @@ class Attacked:
 
         until(running, START_S)
 
-    def _rolled(self, role: Role, start: Callable[[], Role]) -> Role:
-        began = time.monotonic()
+    def _stopped(self, role: Role) -> str:
+        """Ask a role to end; what its successor is doomed to, or nothing."""
         if role.process.poll() is not None:
-            self._ended(role)
-        else:
-            code = role.stop()
-            assert code == 0, role.log.read_text()[-2_000:]
-            self.drains_s.append(time.monotonic() - began)
-        successor = start()
-        self._await(successor)
-        return successor
+            return self._ended(role)
+        began = time.monotonic()
+        code = role.stop()
+        if code == DIED:
+            return self._ended(role)
+        assert code == 0, role.log.read_text()[-2_000:]
+        self.drains_s.append(time.monotonic() - began)
+        return self._doomed.pop(role, "")
 
     def _victims(self) -> list[int]:
         """Workers that run, and are not doomed to die elsewhere."""
@@ -150,26 +153,29 @@ class Attacked:
         until(there, START_S)
         return found
 
-    def _kill(self, number: int, kind: str, **environment: str) -> None:
+    def _kill(self, number: int, kind: str, doom: str = "") -> None:
         worker = self.workers[number]
         held = self._held(worker)
         worker.kill()
         self.kills[kind] += 1
         self.standing.lost(held)
-        self.workers[number] = self._worker(**environment)
+        self.workers[number] = self._worker(doom)
 
-    def _ended(self, worker: Role) -> None:
-        point = self._doomed.pop(worker, None)
-        if point and worker.process.returncode == DIED:
-            self.kills[point] += 1
-        else:
-            self.ended_themselves += 1
+    def _ended(self, role: Role) -> str:
+        """Count who has ended; a doom that did not come true passes on to the successor."""
+        doom = self._doomed.pop(role, "")
+        if doom and role.process.returncode == DIED:
+            self.kills[doom.partition(":")[0]] += 1
+            return ""
+        self.ended_themselves += 1
+        return doom
 
-    def _worker(self, **environment: str) -> Role:
-        role = self.fleet.start("worker", PYTHONPATH=str(self.release), **environment)
-        point = environment.get("AGENT_MONITOR_FAILPOINT")
-        if point:
-            self._doomed[role] = point.partition(":")[0]
+    def _worker(self, doom: str = "") -> Role:
+        release = {"PYTHONPATH": str(self.release)}
+        if not doom:
+            return self.fleet.start("worker", **release)
+        role = self.fleet.start("worker", **release, AGENT_MONITOR_FAILPOINT=doom)
+        self._doomed[role] = doom
         return role
 
     def _export(self) -> Role:
