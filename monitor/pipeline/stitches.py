@@ -102,7 +102,7 @@ class Stitches:
 
     def link(self) -> None:
         """After all were restored: tell every parent its children."""
-        for stitch in self._known.values():
+        for stitch in sorted(self._known.values(), key=lambda stitch: stitch.order):
             self._adopt(stitch)
         for stitch in self._known.values():
             stitch.told = stitch.trunk()
