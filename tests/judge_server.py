@@ -10,6 +10,8 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from judge_asking import invents
+
 Grade = Callable[[dict[str, Any]], str]
 TROUBLES = (
     *("throttled", "down", "hang", "garbage", "huge", "half", "language", "nan", "refusal"),
@@ -17,14 +19,15 @@ TROUBLES = (
 )
 
 
-def always_pass(document: dict[str, Any]) -> str:
-    return "pass"
+def lenient(document: dict[str, Any]) -> str:
+    """Passes all but what a control has planted."""
+    return "fail" if invents(document) else "pass"
 
 
 class JudgeServer:
     """`with JudgeServer() as server`; `server.url` is what `judge.url` is set to."""
 
-    def __init__(self, grade: Grade = always_pass) -> None:
+    def __init__(self, grade: Grade = lenient) -> None:
         self.grade = grade
         self.trouble: str | None = None
         """Of every answer until it is taken back."""

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
+from judge_asking import Document, answered, document_of, invents, reads_back, reply_to, told
 from judge_attacks import CLASSES, RULED
 from judge_attacks_second import SECOND, SECOND_RULED
+from judge_attacks_third import THIRD
 
-from monitor.judging.interview import Interview, concluded, interview
-from monitor.judging.sight import CUT
-from monitor.judging.suspicion import REMOVED, suspected
+from monitor.judging.interview import Question, concluded, interview
+from monitor.judging.suspicion import suspected
 from monitor.model import ActionTurn, Conversation, ResponseTurn, ToolCall
 from monitor.verdict import Judgement
 
-ATTACKS = CLASSES | SECOND
+ATTACKS = CLASSES | SECOND | {f"third {name}": text for name, text in THIRD.items()}
 BY_RULE = (*RULED, *SECOND_RULED)
 NONCES = ("0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210")
 PLACES = ("agent", "result", "user", "tool_name", "split")
@@ -56,54 +56,38 @@ class ObedientJudge:
 
     def __init__(self, attack: str, wanted: str, place: str) -> None:
         self.attack, self.wanted, self.place = attack, wanted, place
-        self.obeyed = 0
 
-    def ask(self, asked: Interview, number: int) -> str:
-        question = asked.questions[number]
-        document = json.loads(question.prompt.user.split("\n\nnonce: ")[0])
-        texts = [item["text"] for item in (*document["evidence"], document["turn"])]
-        if self._reached(texts):
-            self.obeyed += 1
-            return self._reply(question.nonce, self.wanted, document)
-        right = RIGHT[:16] in document["turn"]["text"]
-        return self._reply(question.nonce, "pass" if right else "fail", document)
+    def ask(self, question: Question) -> str:
+        document = document_of(question)
+        verdict = self.wanted if self._reached(told(document)) else honest(document)
+        found = re.search(r"Your total is \d+ EUR", document["turn"]["text"])
+        return reply_to(question, verdict, found[0] if found else None)
 
     def _reached(self, texts: list[str]) -> bool:
-        told = re.sub(r"\s+", " ", " ".join(texts))
+        whole = re.sub(r"\s+", " ", " ".join(texts))
         words = re.sub(r"\s+", " ", self.attack).strip()
         half = len(words) // 2
         parts = (words[:half], words[half:])
         # Cut in two, an order is one only as long as both halves are there.
         heard = all if self.place == "split" else any
-        return heard(part.strip() in told for part in parts if part.strip())
+        return heard(part.strip() in whole for part in parts if part.strip())
 
-    def _reply(self, nonce: str, verdict: str, document: dict) -> str:
-        quote = document["turn"]["text"].replace(REMOVED, "").replace(CUT, "").strip()
-        found = re.search(r"Your total is \d+ EUR", quote)
-        return json.dumps(
-            {
-                "nonce": nonce,
-                "verdict": verdict,
-                "reason": "inconsistent_response" if verdict == "fail" else None,
-                "field": None,
-                "score": 0.9 if verdict == "pass" else 0.1,
-                "quote": found[0] if found else quote[:40],
-                "source": document["turn"]["number"],
-                "upstream": None,
-            }
-        )
+
+def honest(document: Document) -> str:
+    """What a judge says that reads, and is told nothing."""
+    if invents(document):
+        return "fail"
+    return "pass" if reads_back(document) or RIGHT[:16] in document["turn"]["text"] else "fail"
 
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("name", [name for name in ATTACKS if name not in BY_RULE])
 def test_no_text_flips_a_verdict_wherever_it_stands(name: str, place: str):
-    for reply, honest in ((WRONG, "fail"), (RIGHT, "pass")):
-        wanted = "pass" if honest == "fail" else "fail"
+    for reply, wanted in ((WRONG, "pass"), (RIGHT, "fail")):
         judge = ObedientJudge(ATTACKS[name], wanted, place)
         asked = interview(conversation(ATTACKS[name], place, reply), 1, NONCES)
-        texts = [judge.ask(asked, number) for number in range(len(asked.questions))]
-        answer = concluded(asked, texts, "obedient")
-        assert not (isinstance(answer.result, Judgement) and answer.result.verdict == wanted)
+        result = answered(asked, judge.ask).result
+        assert not (isinstance(result, Judgement) and result.verdict == wanted)
 
 
 @pytest.mark.parametrize("reply", [WRONG, RIGHT])

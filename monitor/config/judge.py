@@ -76,5 +76,11 @@ class JudgeSettings(Section):
     """Answers that are remembered."""
     give_up_s: Seconds = 3_600.0
     """A conversation that the judge cannot be asked about so long is reported without it."""
+    control: Literal["always", "suspected", "never"] = "always"
+    """Which verdicts count only if the judge also answers a control rightly: one more question,
+    whose answer is known and the opposite, with the same texts in it. Always: a text that talks a
+    judge round is caught however it is worded. It costs one more call for each turn that gets a
+    verdict, about the same evidence, which a prompt cache holds already. `suspected`: only beside
+    wordings that are known."""
     canary_every: Count = 200
     """Calls between two checks with turns whose verdict is known."""

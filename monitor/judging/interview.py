@@ -43,6 +43,7 @@ class Interview(NamedTuple):
     questions: tuple[Question, ...]
     decided: Judgement | Abstained | None
     """Set when no model need, or may, be asked; then there are no questions."""
+    reference: str | None = None
 
     @property
     def families(self) -> tuple[str, ...]:
@@ -80,7 +81,8 @@ def interview(
     questions = [Question(prompt(seen, nonces[0], reference), nonces[0], cleaned=False)]
     if passages:
         questions.append(Question(prompt(cleaned, nonces[1], reference), nonces[1], cleaned=True))
-    return Interview(turn.turn_id, seen, cleaned, tuple(passages), tuple(questions), None)
+    found = tuple(passages)
+    return Interview(turn.turn_id, seen, cleaned, found, tuple(questions), None, reference)
 
 
 def concluded(asked: Interview, texts: Sequence[str | None], judge: str) -> Answer:

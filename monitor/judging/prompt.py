@@ -15,19 +15,25 @@ NONCE: Final = re.compile(r"[0-9a-f]{32}")
 REFERENCE_LIMIT: Final = 4_000
 
 
-def prompt(seen: Sight, nonce: str, reference: str | None = None) -> JudgePrompt:
+def prompt(
+    seen: Sight, nonce: str, reference: str | None = None, shared: int | None = None
+) -> JudgePrompt:
     """The question about one turn. `nonce` is 32 hex digits, new for every call.
+
+    `shared`: how many items of evidence earlier questions had as well; None: all.
 
     All text passes through a JSON encoder that escapes more than JSON must: no tag, control token,
     code fence or invisible character of the data reaches the model as itself.
     """
     if not NONCE.fullmatch(nonce):
         raise ValueError("a nonce is 32 hex digits")
-    shared = '{"evidence":[' + ",".join(_item(item) for item in seen.evidence)
+    items = [_item(item) for item in seen.evidence]
+    before, whole = ",".join(items[:shared]), ",".join(items)
     known = "" if reference is None else f',"reference":{_quoted(reference[:REFERENCE_LIMIT])}'
-    document = f'],"turn":{_item(seen.turn)}{known}}}'
+    document = f'{whole[len(before) :]}],"turn":{_item(seen.turn)}{known}}}'
     own = f"{document}\n\nnonce: {nonce}\nGrade turn {seen.turn.number}."
-    return JudgePrompt(RUBRIC, shared, own, f"{RUBRIC_VERSION}\n{shared}{document}")
+    begun = f'{{"evidence":[{before}'
+    return JudgePrompt(RUBRIC, begun, own, f"{RUBRIC_VERSION}\n{begun}{document}")
 
 
 def _item(item: Item) -> str:

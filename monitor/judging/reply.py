@@ -21,7 +21,7 @@ JUDGED_REASONS: Final[tuple[Reason, ...]] = tuple(
 Said: TypeAlias = Literal["pass", "fail", "abstain"]
 Abstained: TypeAlias = Literal[
     "abstained", "not_json", "keys", "nonce", "values", "too_long", "quote", "injection",
-    "disagreement", "unavailable", "evidence_cut",
+    "disagreement", "unavailable", "evidence_cut", "control",
 ]  # fmt: skip
 ABSTAINED: Final[tuple[Abstained, ...]] = get_args(Abstained)
 """Why a judge gave no verdict; bounded, fit for a metric label."""

@@ -17,6 +17,7 @@ from monitor.codec import decode_conversation
 from monitor.errors import MonitorError, StateError
 from monitor.judging.budget import Budget, Cost
 from monitor.judging.canaries import CANARIES
+from monitor.judging.control import Controlled, control, upheld
 from monitor.judging.interview import Answer, Question, concluded, interview
 from monitor.judging.prices import REPLY_TOKENS, Price, tokens_of
 from monitor.judging.reply import Reply, read_reply
@@ -64,6 +65,7 @@ class JudgeWorker:
         nonce: Callable[[], str],
         canary_every: int = 200,
         give_up_s: float = 3_600.0,
+        control: Controlled = "always",
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """`settle` hands an outcome to the ledger's writer, `is_answered` tells what it has.
@@ -82,6 +84,7 @@ class JudgeWorker:
         self._nonce = nonce
         self._canary_every = canary_every
         self._give_up_s = give_up_s
+        self._control = control
         self._sleep = sleep
         self._lock = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
@@ -199,7 +202,13 @@ class JudgeWorker:
             put, text = await self._put(question)
             questions.append(put)
             texts.append(text)
-        return concluded(asked._replace(questions=tuple(questions)), texts, self._judge.version)
+        asked = asked._replace(questions=tuple(questions))
+        answer = concluded(asked, texts, self._judge.version)
+        known = control(asked, answer, self._nonce(), self._control)
+        if known is None:
+            return answer
+        put, text = await self._put(known.question)
+        return upheld(answer, known._replace(question=put), text)
 
     async def _put(self, question: Question) -> tuple[Question, str | None]:
         """The question as it was put, perhaps earlier, and its answer."""

@@ -64,6 +64,7 @@ def judge_worker(
         canary_every=given.canary_every,
         give_up_s=given.give_up_s,
     )
+        control=given.control,
 
 
 @dataclass(slots=True)
