@@ -11,9 +11,11 @@ from monitor.judging.sampling import Rules, Sampler
 from monitor.ledger.database import Database
 from monitor.ledger.judge_book import JudgeBook, Opinions
 from monitor.ledger.sampled import Sampled
+from monitor.ledger.snapshot import read_totals
 from monitor.ledger.totals import Ledger
 from monitor.model import Conversation
 from monitor.references.contracts import ToolContracts
+from monitor.roles.estimating import Estimating
 from monitor.roles.judge_desk import JudgeDesk, drawn
 from monitor.verdict import Report, Sample
 
@@ -33,34 +35,56 @@ def test_both_hosts_draw_a_tenant_by_its_service():
     assert drawn(Sampler(1.0, rules=Rules(never_services=("acme/*",))), said, report) is None
 
 
-def answered(desk: JudgeDesk, ledger: Ledger, db: Database, name: str, judge: str) -> None:
-    """One drawn conversation closes, and its judge answers."""
-    said = msgspec.structs.replace(talk(reply("It is open.")), conversation_id=name)
-    first = desk.evaluate(said, closed=True, revision=1)
-    with db.transaction():
-        desk.fold(ledger.fold([first]), 1.0)
-    desk.publish()
-    ((seq, _, case),) = [
-        each for each in desk._book.next_cases(9) if each[2].conversation_id == name
-    ]
-    sample = case.sample or Sample(1.0, "")
-    turns = tuple(msgspec.structs.replace(turn, verdict="pass") for turn in sample.turns)
-    given = Opinions(msgspec.structs.replace(sample, turns=turns, judge=judge), ())
-    assert desk.answer(seq, case, given)
-    second = desk.evaluate(said, closed=True, revision=2)
-    with db.transaction():
-        desk.fold(ledger.fold([second]), 2.0)
-    desk.publish()
+class Host:
+    """A desk over a ledger, committed as the engine does."""
+
+    def __init__(self, judge: str, cases: int = 10) -> None:
+        self.db = Database.open(":memory:")
+        self.ledger = Ledger(self.db)
+        self.estimating = Estimating(self.db, Sampled(self.db, judge), judge)
+        self.book = JudgeBook(self.db, cases, 10, 60.0)
+        self.desk = JudgeDesk(evaluated, Sampler(1.0, level=0.1), self.book, self.estimating)
+
+    def close(self, name: str, revision: int = 1) -> None:
+        said = msgspec.structs.replace(talk(reply("It is open.")), conversation_id=name)
+        self.commit(self.desk.evaluate(said, closed=True, revision=revision))
+
+    def commit(self, *reports: Report) -> None:
+        with self.db.transaction():
+            folded = self.ledger.fold(reports)
+            self.estimating.fold(folded)
+            self.desk.fold(folded, 1.0)
+        self.desk.publish()
+
+    def answered(self, name: str, judge: str) -> None:
+        """One drawn conversation closes, and its judge answers."""
+        self.close(name)
+        ((seq, _, case),) = [
+            each for each in self.book.next_cases(9) if each[2].conversation_id == name
+        ]
+        sample = case.sample or Sample(1.0, "")
+        turns = tuple(msgspec.structs.replace(turn, verdict="pass") for turn in sample.turns)
+        given = Opinions(msgspec.structs.replace(sample, turns=turns, judge=judge), ())
+        assert self.desk.answer(seq, case, given)
+        self.close(name, 2)
 
 
 def test_a_late_answer_of_the_judge_before_begins_no_series_anew():
-    db = Database.open(":memory:")
-    ledger, sampled = Ledger(db), Sampled(db, "new/1")
-    desk = JudgeDesk(
-        evaluated, Sampler(1.0, level=0.1), JudgeBook(db, 10, 10, 60.0), sampled, None, "new/1"
-    )
-    answered(desk, ledger, db, "a", "new/1")
-    answered(desk, ledger, db, "b", "old/1")
-    answered(desk, ledger, db, "c", "new/1")
-    ((_, kept),) = desk._sums.items()
+    host = Host("new/1")
+    host.answered("a", "new/1")
+    host.answered("b", "old/1")
+    host.answered("c", "new/1")
+    kept = host.estimating.sums_of("unknown")
     assert (kept.judge, kept.sums.n, kept.sums.judged) == ("new/1", 2, 2)
+
+
+def test_what_the_full_queue_drops_is_settled_and_counted_once():
+    host = Host("new/1", cases=2)
+    for name in "abcd":
+        host.close(name)
+    host.close("a", 2)
+    kept = host.estimating.sums_of("unknown")
+    assert (kept.sums.n, kept.sums.drawn) == (2, 0)
+    skipped = read_totals(host.db.reader()).family("judge_skipped")
+    assert skipped == {("queue_full",): 2}
+    assert host.desk.waiting == 2

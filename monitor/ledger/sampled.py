@@ -19,7 +19,8 @@ from monitor.ledger.counters import Counters
 from monitor.ledger.database import Database, Participant
 from monitor.ledger.labels import label_value
 from monitor.ledger.tally import MICRO
-from monitor.verdict import Chain, Report, Sample, SampledTurn
+from monitor.ledger.totals import Folded
+from monitor.verdict import Chain, Sample, SampledTurn
 
 PRUNE_ROWS: Final = 10_000
 _ENCODE: Final = msgspec.msgpack.Encoder().encode
@@ -28,6 +29,10 @@ _ENCODE: Final = msgspec.msgpack.Encoder().encode
 class Settled(msgspec.Struct, frozen=True):
     """One conversation as the estimate takes it in, over the turns of its draw."""
 
+    slot: int
+    release: str
+    judge: str
+    """Who was asked; empty where nobody was."""
     turns: int
     predicted: float
     probability: float = 1.0
@@ -68,41 +73,37 @@ class Sampled(Participant):
         self._load()
         db.join(self)
 
-    def fold(self, report: Report, slot: int, *, first: bool) -> tuple[str, Settled] | None:
-        """Take in a closed conversation, `first` when it just closed.
+    def fold(self, folded: Folded) -> Settled | None:
+        """Take in a closed conversation: what it adds to the sums; None while that is open.
 
-        What to add to the release's sums and under which judge; None while that is open.
+        A report that comes again, or says later what is settled already, adds nothing.
         """
         self._db.require_transaction()
-        if first and report.sample is not None and not _is_settled(report.sample):
-            self._wait(report, slot)
+        report, sample = folded.report, folded.report.sample
+        if folded.first and sample is not None and not _is_settled(sample):
+            self._wait(folded, sample)
             return None
-        if first:
-            turns = [SampledTurn(turn.turn_id, cell(turn)) for turn in report.turns]
-            chains = {turn.turn_id: turn.chain for turn in report.turns}
-            sample = report.sample or Sample(1.0, "", tuple(turns))
-            return sample.judge or "", self._settle(sample, chains, slot)
-        if report.sample is None or not _is_settled(report.sample):
+        if folded.first:
+            turns = tuple(SampledTurn(turn.turn_id, cell(turn)) for turn in report.turns)
+            return self._settle(sample or Sample(1.0, "", turns), _drawn(folded, sample))
+        if sample is None or not _is_settled(sample):
             return None
         drawn = self._taken(report.conversation_id)
         if drawn is None:
             return None
-        slot = drawn.slot
-        sample = msgspec.structs.replace(
-            report.sample, probability=drawn.sample.probability, policy=drawn.sample.policy
-        )
-        return sample.judge or "", self._settle(sample, drawn.chains, slot)
+        own = drawn.sample
+        sample = msgspec.structs.replace(sample, probability=own.probability, policy=own.policy)
+        return self._settle(sample, drawn)
 
-    def skip(self, conversation_id: str, why: str) -> tuple[int, str, Settled] | None:
+    def skip(self, conversation_id: str, why: str) -> Settled | None:
         """Settle a drawn conversation that nobody will be asked about, and count it.
 
-        Its release's slot and name, and what it adds to the sums; None when it is not waiting.
+        None when it does not wait: then it is settled, and was counted, before.
         """
-        self._counters.add("judge_skipped", (why,))
         drawn = self._taken(conversation_id)
         if drawn is None:
             return None
-        return drawn.slot, drawn.release, self._settle(drawn.sample, drawn.chains, drawn.slot)
+        return self._settle(msgspec.structs.replace(drawn.sample, skipped=why), drawn)
 
     def sums(self) -> dict[int, bytes]:
         """What the estimate kept by release slot, in its own encoding."""
@@ -139,18 +140,11 @@ class Sampled(Participant):
         self._calibration = _CALIBRATION.decode(rows[0][0]) if rows else Calibration()
         self._changed = False
 
-    def _wait(self, report: Report, slot: int) -> None:
-        sample = report.sample
-        if sample is None:
-            return
-        chains = {turn.turn_id: turn.chain for turn in report.turns}
+    def _wait(self, folded: Folded, sample: Sample) -> None:
+        drawn = _drawn(folded, sample)
         self._db.execute(
             "INSERT OR REPLACE INTO judge_drawn (key, slot, body) VALUES (?, ?, ?)",
-            (
-                _key(report.conversation_id),
-                slot,
-                _ENCODE(_Drawn(chains, sample, slot, report.release)),
-            ),
+            (_key(folded.report.conversation_id), drawn.slot, _ENCODE(drawn)),
         )
         over = self._db.rows("SELECT count(*) FROM judge_drawn")[0][0] - self._limit
         if over > 0:
@@ -168,14 +162,17 @@ class Sampled(Participant):
         self._db.execute("DELETE FROM judge_drawn WHERE key = ?", (key,))
         return _DRAWN.decode(rows[0][0])
 
-    def _settle(self, sample: Sample, chains: dict[str, Chain], slot: int) -> Settled:
+    def _settle(self, sample: Sample, drawn: _Drawn) -> Settled:
+        if sample.skipped is not None:
+            self._counters.add("judge_skipped", (label_value(sample.skipped),))
+        slot = str(drawn.slot)
         probabilities = [self._calibration.probability(turn.cell) for turn in sample.turns]
         was_judged = sample.judge is not None
         judge = self._judge if sample.judge is None else label_value(sample.judge)
         judged = correct = foreseen = 0.0
         learnt: list[tuple[str, bool]] = []
         for turn, probability in zip(sample.turns, probabilities, strict=True):
-            labels = (str(slot), chains.get(turn.turn_id, "0"), judge)
+            labels = (slot, drawn.chains.get(turn.turn_id, "0"), judge)
             self._add("estimated", labels, 1.0)
             self._add("predicted_correct", labels, probability)
             if not was_judged:
@@ -186,18 +183,31 @@ class Sampled(Participant):
             judged, correct, foreseen = judged + 1, correct + passed, foreseen + probability
             self._add("ipw_judged_correct", labels, passed / sample.probability)
             self._add("ipw_predicted_correct", labels, probability / sample.probability)
-            self._counters.add("judged", (str(slot), judge, said or "abstained"))
+            self._counters.add("judged", (slot, judge, said or "abstained"))
             if said is not None:
                 learnt.append((turn.cell, said == "pass"))
         if learnt:
             self._calibration = self._calibration.with_turns(learnt)
             self._changed = True
-        turns, total = len(sample.turns), sum(probabilities)
-        chance = sample.probability if was_judged else 1.0
-        return Settled(turns, total, chance, int(judged), correct, foreseen)
+        return Settled(
+            drawn.slot,
+            drawn.release,
+            sample.judge or "",
+            len(sample.turns),
+            sum(probabilities),
+            sample.probability if was_judged else 1.0,
+            int(judged),
+            correct,
+            foreseen,
+        )
 
     def _add(self, family: str, labels: tuple[str, str, str], amount: float) -> None:
         self._counters.add(family, labels, round(amount * MICRO))
+
+
+def _drawn(folded: Folded, sample: Sample | None) -> _Drawn:
+    chains = {turn.turn_id: turn.chain for turn in folded.report.turns}
+    return _Drawn(chains, sample or Sample(1.0, ""), folded.now_at.slot, folded.release)
 
 
 def _is_settled(sample: Sample) -> bool:

@@ -18,11 +18,12 @@ from monitor.ledger.judge_book import Opinions
 from monitor.ledger.outbox import Outbox
 from monitor.ledger.spool import Spool
 from monitor.ledger.state import StateStore
-from monitor.ledger.totals import Ledger
+from monitor.ledger.totals import Folded, Ledger
 from monitor.model import AgentSpan
 from monitor.pipeline import Pipeline
 from monitor.ports import Sink
 from monitor.releases.standing import Shown
+from monitor.roles.estimating import Estimating
 from monitor.roles.judge_desk import JudgeDesk
 from monitor.roles.orders import Orders
 from monitor.roles.watching import Watching
@@ -64,15 +65,19 @@ class Engine:
         sinks: Sequence[Sink] = (),
         watching: Watching | None = None,
         desk: JudgeDesk | None = None,
+        estimating: Estimating | None = None,
         seen: Callable[[Report, float], None] | None = None,
     ) -> None:
         """`build` makes a pipeline that continues from the state in the store.
+
+        Without `desk` nobody is asked here; what was said elsewhere comes with the reports.
 
         `seen` is told of each committed report, and when it was made.
         """
         self._seen = seen
         self._watching = watching
         self._desk = desk
+        self._estimating = estimating
         self.orders = Orders()
         self._stores = stores
         self._build = build
@@ -206,10 +211,7 @@ class Engine:
             with stores.database.transaction():
                 self.pipeline.checkpoint()
                 folded = stores.ledger.fold(reports)
-                if self._watching is not None:
-                    stores.ledger.keep_detectors(self._watching.fold(folded))
-                if self._desk is not None:
-                    self._desk.fold(folded, now)
+                self._weigh(folded, now)
                 stores.ledger.count(self._counts)
                 stores.ledger.set_gauges(
                     {
@@ -235,6 +237,15 @@ class Engine:
             for at, report in made:
                 self._seen(report, at)
         return made
+
+    def _weigh(self, folded: Sequence[Folded], now: float) -> None:
+        """What follows from the reports, in their transaction."""
+        if self._watching is not None:
+            self._stores.ledger.keep_detectors(self._watching.fold(folded))
+        if self._estimating is not None:
+            self._estimating.fold(folded)
+        if self._desk is not None:
+            self._desk.fold(folded, now)
 
     def deliver(self) -> None:
         """Hand committed reports to the sinks; what a sink refuses stays for the next call.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Final
 
 import msgspec
 
@@ -11,66 +11,34 @@ from monitor.codec import decode_conversation, encode_conversation
 from monitor.judging.expected import expected_text
 from monitor.judging.sampling import Sampler, cell
 from monitor.ledger.judge_book import JudgeBook, Opinions, keyed
-from monitor.ledger.sampled import Sampled, Settled
 from monitor.ledger.totals import Folded
 from monitor.model import ActionTurn, Conversation
-from monitor.releases.estimate import Sampled as Counted
-from monitor.releases.estimate import Sums, anytime, estimate, opening
+from monitor.roles.estimating import Estimating
 from monitor.verdict import JudgeCase, Reference, Report, Sample, SampledTurn
 
 PENDING_LIMIT: Final = 10_000
 """Drawn conversations of one commit; more wait for the next."""
 
 
-class ReleaseSums(msgspec.Struct, frozen=True):
-    """The estimate of one release as it is kept."""
-
-    judge: str
-    sums: Sums
-    scale: float | None
-    """Of the anytime-valid bounds, fixed at the first look."""
-    release: str
-
-
-class Correctness(NamedTuple):
-    """What a release's turns are worth by one judge's lights."""
-
-    judge: str
-    estimate: float
-    lower: float
-    upper: float
-    """Bounds that hold at every look."""
-
-
-_ENCODE: Final = msgspec.msgpack.Encoder().encode
-_SUMS: Final = msgspec.msgpack.Decoder(ReleaseSums)
-
-
 class JudgeDesk:
-    """Stands between the pipeline and its evaluator. One thread calls all but `shown`."""
+    """Stands between the pipeline and its evaluator. One thread calls it."""
 
     def __init__(
         self,
         evaluate: Callable[..., Report],
         sampler: Sampler,
         book: JudgeBook,
-        sampled: Sampled,
+        estimating: Estimating,
         reference: Callable[[Conversation], Reference | None] | None = None,
-        judge: str = "",
     ) -> None:
-        """`evaluate` also takes `judgements` by turn id; `judge` is who is asked now."""
-        self._judge = judge
+        """`evaluate` also takes `judgements` by turn id."""
         self._reference = reference
         self._evaluate = evaluate
         self._sampler = sampler
         self._book = book
-        self._sampled = sampled
+        self._estimating = estimating
         self._cases: dict[str, JudgeCase] = {}
         self._answers: dict[str, tuple[int, Opinions]] = {}
-        self._sums: dict[int, ReleaseSums] = {}
-        self._changed: set[int] = set()
-        self.shown: Mapping[str, Correctness] = {}
-        """By release, as of the last commit; replaced as a whole."""
         self.waiting = 0
         self.restore()
 
@@ -124,21 +92,19 @@ class JudgeDesk:
         return self.with_opinions(conversation, report, opinions)
 
     def fold(self, folded: Sequence[Folded], now: float) -> None:
-        """Queue the cases and take in what is settled, in the transaction of the reports."""
+        """Queue the cases and take in what came of asking, in the transaction of the reports.
+
+        The estimate has taken the reports in before.
+        """
         for name, (seq, opinions) in self._answers.items():
             self._book.answered(seq, name, opinions, now)
             if opinions.sample.skipped:
-                self._skip(name, opinions.sample.skipped)
+                self._estimating.skip(name, opinions.sample.skipped)
         for each in folded:
-            report = each.report
-            case = self._cases.get(report.conversation_id)
+            case = self._cases.get(each.report.conversation_id)
             if case is not None and each.first:
                 for dropped in self._book.wait(case, now):
                     self._drop(dropped, now)
-            settled = self._sampled.fold(report, each.now_at.slot, first=each.first)
-            if settled is not None:
-                self._add(each.now_at.slot, each.release, *settled)
-        self._sampled.keep_sums({slot: _ENCODE(self._sums[slot]) for slot in self._changed})
         self._book.prune(now)
         self.waiting = self._book.waiting()
 
@@ -147,22 +113,13 @@ class JudgeDesk:
         if case.sample is not None:
             sample = msgspec.structs.replace(case.sample, skipped="queue_full")
             self._book.keep(case.conversation_id, Opinions(sample, ()), now)
-        self._skip(case.conversation_id, "queue_full")
-
-    def _skip(self, conversation_id: str, why: str) -> None:
-        settled = self._sampled.skip(conversation_id, why)
-        if settled is not None:
-            slot, release, what = settled
-            self._add(slot, release, "", what)
+        self._estimating.skip(case.conversation_id, "queue_full")
 
     def restore(self) -> None:
         """Go back to what the file holds."""
         self._cases.clear()
         self._answers.clear()
-        self._changed.clear()
-        self._sums = {slot: _SUMS.decode(body) for slot, body in self._sampled.sums().items()}
         self.waiting = self._book.waiting()
-        self.publish()
 
     @property
     def dirty(self) -> bool:
@@ -170,33 +127,9 @@ class JudgeDesk:
         return bool(self._answers)
 
     def publish(self) -> None:
-        """Everything is committed: show it."""
+        """Everything is committed."""
         self._cases.clear()
         self._answers.clear()
-        self._changed.clear()
-        found = {kept.release: correctness(kept) for kept in self._sums.values()}
-        self.shown = {name: value for name, value in found.items() if value is not None}
-
-    def _add(self, slot: int, release: str, judge: str, settled: Settled) -> None:
-        if judge and self._judge and judge != self._judge:
-            # A late answer of the judge before: its series are over.
-            return
-        kept = self._sums.get(slot)
-        if kept is None or (judge and kept.judge and judge != kept.judge):
-            kept = ReleaseSums(judge, Sums(), None, release)
-        sums = kept.sums.plus(
-            Counted(
-                settled.turns,
-                settled.predicted,
-                settled.probability,
-                settled.judged,
-                settled.judged_correct,
-                settled.judged_predicted,
-            )
-        )
-        scale = kept.scale if kept.scale is not None else opening(sums)
-        self._sums[slot] = ReleaseSums(judge or kept.judge, sums, scale, release)
-        self._changed.add(slot)
 
 
 def drawn(sampler: Sampler, conversation: Conversation, report: Report) -> Sample | None:
@@ -223,12 +156,3 @@ def case_of(
         sample=sample,
         reference=None if known is None else expected_text(known),
     )
-
-
-def correctness(kept: ReleaseSums) -> Correctness | None:
-    """The estimate with its bounds; None before there is enough to say anything."""
-    found = estimate(kept.sums)
-    if found is None or kept.scale is None or kept.scale <= 0:
-        return None
-    value = min(1.0, max(0.0, found.value))
-    return Correctness(kept.judge, value, *anytime(found, kept.sums, kept.scale))

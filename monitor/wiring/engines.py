@@ -84,7 +84,8 @@ def engine(
         build or building,
         receiving,
         watching,
-        judge.desk if judge else None,
+        judge.desk if judge and build is None else None,
+        judge.estimating if judge else None,
         exemplars.see,
     )
 

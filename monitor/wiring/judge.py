@@ -28,6 +28,7 @@ from monitor.ledger.sampled import Sampled
 from monitor.model import Conversation
 from monitor.ports import JudgeModel
 from monitor.roles.engine import Engine
+from monitor.roles.estimating import Estimating
 from monitor.roles.judge_desk import JudgeDesk
 from monitor.roles.judge_worker import JudgeWorker, Settle
 from monitor.roles.label_reader import wall_clock
@@ -72,6 +73,7 @@ class JudgeParts:
     """What judging adds to an engine."""
 
     desk: JudgeDesk
+    estimating: Estimating
     book: JudgeBook
     judge: str
     """Who is asked, as a label."""
@@ -95,7 +97,7 @@ class JudgeParts:
         worker = self.worker
         corrected = {
             name: (found.judge, (found.estimate, found.lower, found.upper))
-            for name, found in self.desk.shown.items()
+            for name, found in self.estimating.shown.items()
         }
         if worker is None:
             return Judging(corrected=corrected, waiting=self.desk.waiting, judge=self.judge)
@@ -122,8 +124,9 @@ def judge_parts(
     keep_s = settings.conversation.late_s + settings.ledger.retain_s
     book = JudgeBook(database, given.queue, given.answers, keep_s)
     judge = f"{given.model}/{RUBRIC_VERSION}"
-    desk = JudgeDesk(evaluate, sampler_of(given), book, Sampled(database, judge), reference, judge)
-    return JudgeParts(desk, book, label_value(judge))
+    estimating = Estimating(database, Sampled(database, judge), judge)
+    desk = JudgeDesk(evaluate, sampler_of(given), book, estimating, reference)
+    return JudgeParts(desk, estimating, book, label_value(judge))
 
 
 def own_prices(given: JudgeSettings) -> dict[str, Price]:

@@ -157,3 +157,5 @@ class JudgeRole:
         for case in dropped:
             sample = msgspec.structs.replace(case.sample or Sample(1.0, ""), skipped="queue_full")
             await self._send_home(case, Opinions(sample, ()))
+            with self._database.transaction():
+                self._state.pop(HOME + case.conversation_id, None)
