@@ -64,8 +64,8 @@ def judge_worker(
         nonce=lambda: secrets.token_hex(16),
         canary_every=given.canary_every,
         give_up_s=given.give_up_s,
-    )
         control=given.control,
+    )
 
 
 @dataclass(slots=True)
