@@ -239,6 +239,84 @@ def test_a_release_with_traffic_takes_the_place_of_one_that_was_only_declared(
     assert found.family("overflow") == {("release",): 1}
 
 
+def conversations(release: str, start: int, count: int) -> list[Report]:
+    return [
+        report(f"c{number}", passed("1"), release=release, started_s=1.0)
+        for number in range(start, start + count)
+    ]
+
+
+def names(found: Totals) -> list[str]:
+    return [release.name for release in found.releases if release.name != "other"]
+
+
+def test_a_declared_release_is_told_that_there_is_no_room(db: Database) -> None:
+    ledger = Ledger(db, LIMITS)
+    fold(db, ledger, [*conversations("r1", 0, 1), *conversations("r2", 1, 1)], now=10.0)
+
+    with db.transaction():
+        told = [ledger.declare("r2"), ledger.declare("r3")]
+
+    assert told == [True, False]
+    assert ledger.totals(db.reader()).family("overflow") == {("release",): 1}
+
+
+def test_the_newest_release_takes_the_place_of_the_one_with_the_least_recent_traffic(
+    db: Database,
+) -> None:
+    ledger = Ledger(db, LIMITS)
+    fold(db, ledger, [*conversations("r1", 0, 9), *conversations("r2", 9, 8)], now=10.0)
+
+    before = fold(db, ledger, conversations("r3", 20, 4), now=20.0)
+    after = fold(db, ledger, conversations("r3", 24, 3), now=30.0)
+
+    assert (names(before), names(after)) == (["r1", "r2"], ["r1", "r3"])
+    # Its fifth conversation found a place; the four before count as `other`, once each.
+    assert after.family("overflow") == {("release",): 4}
+    assert {labels[0]: n for labels, n in after.family("turns").items()} == {
+        "r1": 9,
+        "r2": 8,
+        "r3": 3,
+        "other": 4,
+    }
+
+
+def test_traffic_of_long_ago_holds_no_place(db: Database) -> None:
+    ledger = Ledger(db, LIMITS)
+    fold(db, ledger, conversations("r1", 0, 50), now=0.0)
+    for minute in range(1, 30):
+        fold(db, ledger, conversations("r2", 50 + minute, 1), now=float(minute))
+
+    after = fold(db, ledger, conversations("r3", 100, 5), now=31.0)
+
+    # 50 conversations half an hour ago weigh 2; one a minute weighs 9.
+    assert names(after) == ["r2", "r3"]
+
+
+def test_stray_names_take_no_place(db: Database) -> None:
+    ledger = Ledger(db, LIMITS)
+    fold(db, ledger, [*conversations("r1", 0, 9), *conversations("r2", 9, 1)], now=10.0)
+
+    strays = [report(f"s{n}", release=f"build-{n % 300}", started_s=1.0) for n in range(1000)]
+    found = fold(db, ledger, strays, now=20.0)
+
+    assert names(found) == ["r1", "r2"]
+
+
+def test_a_release_that_lost_its_place_needs_twice_the_traffic_to_win_it_back(
+    db: Database,
+) -> None:
+    ledger = Ledger(db, LIMITS)
+    fold(db, ledger, [*conversations("r1", 0, 30), *conversations("r2", 30, 8)], now=0.0)
+    fold(db, ledger, conversations("r3", 40, 15), now=0.0)
+
+    # r3 has 15, less a tenth at each of two ticks: 5 + 2 x 12.15 is 29.3.
+    still = fold(db, ledger, conversations("r2", 60, 29), now=0.0)
+    back = fold(db, ledger, conversations("r2", 90, 9), now=0.0)
+
+    assert (set(names(still)), set(names(back))) == ({"r1", "r3"}, {"r1", "r2"})
+
+
 def test_a_release_is_first_seen_at_the_earliest_start_it_told(db: Database) -> None:
     found = fold(
         db,

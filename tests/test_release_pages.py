@@ -22,11 +22,13 @@ class Engine:
     def __init__(self) -> None:
         self.asked: list[tuple[str, ...]] = []
         self.full = False
+        self.has_room = True
 
-    def declare(self, release: str, model: str | None) -> None:
+    def declare(self, release: str, model: str | None) -> bool:
         if self.full:
             raise LedgerError("the disk is full")
         self.asked.append(("declare", release, model or ""))
+        return self.has_room
 
     def clear(self, release: str) -> bool:
         self.asked.append(("clear", release))
@@ -127,6 +129,16 @@ async def test_only_this_machine_or_the_token_may_change_releases(
 
     assert found == status
     assert bool(engine.asked) == (status == 200)
+
+
+async def test_a_release_that_found_no_room_is_not_declared() -> None:
+    engine = Engine()
+    engine.has_room = False
+
+    status, said = await post(engine, "/releases", '{"release": "shop-2", "model": "model-b"}')
+
+    assert status == 409
+    assert said["error"].startswith("`shop-2@model-b` was not declared: every place")
 
 
 async def test_a_ledger_that_cannot_be_written_says_so() -> None:

@@ -237,7 +237,7 @@ def _health(job: str) -> tuple[Alert, ...]:
             TICKET,
             "More releases than series",
             "A release found no place of its own and counts as `other`, where it is not compared "
-            "with anything.",
+            "with anything; the newest takes the place of the one with the least traffic.",
             keep="5m",
         ),
     )

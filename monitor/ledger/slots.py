@@ -10,6 +10,12 @@ from monitor.ledger.database import Database, Participant
 from monitor.ledger.labels import OTHER, label_value
 
 OTHER_SLOT: Final = 0
+NEWCOMERS: Final = 5.0
+"""Conversations before a release takes the place of a live one: a stray name takes nobody's."""
+FADING: Final = 0.9
+"""What is left of past conversations at each tick, when releases are ranked by recent traffic."""
+WAITING_LIMIT: Final = 64
+"""Releases without a place whose conversations are counted."""
 
 
 @dataclass(slots=True)
@@ -20,6 +26,8 @@ class _Slot:
     live: bool
     touched: bool = False
     changed: bool = False
+    recent: float = 0.0
+    """Conversations of late; begins anew with the process."""
 
     def silent_s(self, now: float) -> float:
         """Time since the last tick that found it seen; 0 while it is being seen."""
@@ -33,9 +41,11 @@ class ReleaseSlots(Participant):
 
     A newcomer that finds no room takes the place of a release that was only declared, if it has
     traffic itself; else that of the release that was silent longest, if that is `idle_s` or more;
-    else it counts as `other` and may find room later. Silence is
-    told by `tick`, so nothing here reads a clock. A release that comes back continues its counts,
-    unless more than `retired_limit` fell silent after it.
+    else, once it has a few conversations, that of the release with the least traffic of late, so
+    that the newest is not the one that nobody watches. Until then it counts as `other`. One that
+    lost its place wins it back only with twice the traffic of another. Time is told by `tick`, so
+    nothing here reads a clock. A release that comes back continues its counts, unless more than
+    `retired_limit` fell silent after it.
     """
 
     def __init__(
@@ -50,18 +60,28 @@ class ReleaseSlots(Participant):
         self._now: float | None = None
         self._slots: dict[str, _Slot] = {}
         self._names: dict[str, str] = {}
+        self._waiting: dict[str, float] = {}
         self._load()
 
-    def slot(self, release: str, model: str | None, started_s: float | None) -> int:
-        """The slot that a report of this release counts in; OTHER_SLOT when there is no room."""
+    def slot(
+        self, release: str, model: str | None, started_s: float | None, conversations: int = 0
+    ) -> int:
+        """The slot that a report of this release counts in; OTHER_SLOT when there is no room.
+
+        `conversations`: 1 with the first report of one.
+        """
         name = self._name(release)
         if name == OTHER:
             return OTHER_SLOT
         found = self._slots.get(name)
         if found is None or not found.live:
-            if not self._room(has_traffic=started_s is not None):
+            recent = self._waits(name, conversations)
+            if not self._room(recent, has_traffic=started_s is not None, is_new=found is None):
                 return OTHER_SLOT
             found = self._open(name, model, found)
+            found.recent = self._waiting.pop(name, 0.0)
+        else:
+            found.recent += conversations
         found.touched = True
         if started_s is not None and (found.first_seen_s is None or started_s < found.first_seen_s):
             found.first_seen_s = started_s
@@ -75,7 +95,10 @@ class ReleaseSlots(Participant):
     def tick(self, now: float) -> None:
         """Note who was seen since the last call, and retire who was silent for too long."""
         self._now = now
+        for name in self._waiting.keys() & self._slots.keys():
+            self._waiting[name] *= FADING
         for slot in self._slots.values():
+            slot.recent *= FADING
             if slot.touched or (slot.live and slot.last_seen_s is None):
                 slot.last_seen_s = now
                 slot.touched = False
@@ -133,24 +156,41 @@ class ReleaseSlots(Participant):
             name = self._names[release] = label_value(release)
         return name
 
-    def _room(self, *, has_traffic: bool) -> bool:
+    def _waits(self, name: str, conversations: int) -> float:
+        """Count the traffic of a release without a place; what it had of late."""
+        if not conversations:
+            return self._waiting.get(name, 0.0)
+        if name not in self._waiting and len(self._waiting) >= WAITING_LIMIT:
+            del self._waiting[min(self._waiting, key=self._waiting.__getitem__)]
+        recent = self._waiting[name] = self._waiting.get(name, 0.0) + conversations
+        return recent
+
+    def _room(self, recent: float, *, has_traffic: bool, is_new: bool) -> bool:
         live = [slot for slot in self._slots.values() if slot.live]
         if len(live) < self._live_limit:
             return True
+        leaving = self._leaving(live, recent, has_traffic=has_traffic, is_new=is_new)
+        if leaving is None:
+            return False
+        leaving.live = False
+        leaving.changed = True
+        return True
+
+    def _leaving(
+        self, live: list[_Slot], recent: float, *, has_traffic: bool, is_new: bool
+    ) -> _Slot | None:
+        """Whose place is taken; None where all keep theirs."""
         unused = [slot for slot in live if slot.first_seen_s is None]
         if unused and has_traffic:
-            first = min(unused, key=lambda slot: slot.slot)
-            first.live = False
-            first.changed = True
-            return True
-        if self._now is None or not live:
-            return False
-        longest, _, oldest = max((s.silent_s(self._now), -s.slot, s) for s in live)
-        if longest < self._idle_s:
-            return False
-        oldest.live = False
-        oldest.changed = True
-        return True
+            return min(unused, key=lambda slot: slot.slot)
+        if self._now is not None:
+            now = self._now
+            oldest = max(live, key=lambda slot: (slot.silent_s(now), -slot.slot))
+            if oldest.silent_s(now) >= self._idle_s:
+                return oldest
+        least = min(live, key=lambda slot: (slot.recent, slot.last_seen_s or 0.0, slot.slot))
+        wanted = NEWCOMERS if is_new else NEWCOMERS + 2.0 * least.recent
+        return least if recent >= wanted else None
 
     def _open(self, name: str, model: str | None, known: _Slot | None) -> _Slot:
         if known is not None:

@@ -101,11 +101,13 @@ class Ledger(Participant):
         folded = [self._fold(report) for report in reports]
         return [each for each in folded if each is not None]
 
-    def declare(self, release: str, model: str | None = None) -> None:
-        """Open the series of a release at zero, before its first report."""
+    def declare(self, release: str, model: str | None = None) -> bool:
+        """Open the series of a release at zero, before its first report; whether there is room."""
         self._db.require_transaction()
-        if self._slots.slot(release, model, None) == OTHER_SLOT and release != OTHER:
+        found = self._slots.slot(release, model, None) != OTHER_SLOT
+        if not found and release != OTHER:
             self._counters.add("overflow", ("release",))
+        return found
 
     def count(self, counts: Mapping[str, int]) -> None:
         """Add to span and payload outcomes: `accepted`, `dropped:<why>`, `rejected:<why>`."""
@@ -210,10 +212,11 @@ class Ledger(Participant):
             elif memory.turns is None:
                 self._counters.add("counts", (self._bounded("reports:expired"),))
                 return None
+        new = memory is None
         memory = memory or Memory(revision=report.revision)
         memory.revision = report.revision
         memory.started_s = _later(memory.started_s, report.started_s)
-        slot = self._slots.slot(report.release, report.model, report.started_s)
+        slot = self._slots.slot(report.release, report.model, report.started_s, int(new))
         if slot == OTHER_SLOT and report.release != OTHER:
             self._counters.add("overflow", ("release",))
         self._fold_turns(memory, report, str(slot))

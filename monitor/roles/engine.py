@@ -156,10 +156,10 @@ class Engine:
         self.recover()
         return seq is not None
 
-    def declare(self, release: str, model: str | None) -> None:
-        """Open the series of a release at zero, before its first report."""
+    def declare(self, release: str, model: str | None) -> bool:
+        """Open the series of a release at zero, before its first report; whether there is room."""
         with self._stores.database.transaction():
-            self._stores.ledger.declare(release, model)
+            return self._stores.ledger.declare(release, model)
 
     def clear(self, release: str) -> bool:
         """Drop the evidence against a release; whether it is known."""

@@ -7,6 +7,7 @@ import hmac
 import json
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Final, Protocol
 
@@ -20,13 +21,18 @@ from monitor.roles.pages import is_loopback, split_address
 ANSWER_S: Final = 10.0
 NAME_LIMIT: Final = 256
 JSON_TYPE: Final = "application/json"
+NO_ROOM: Final = (
+    "`{}` was not declared: every place of `limits.releases` is taken by a release with traffic. "
+    "Nothing is lost: with its first conversations it takes the place of the one with the least. "
+    "To have it at zero before, raise the limit and restart"
+)
 
 
 class Releases(Protocol):
     """What the pages ask of the engine; called on the writer's thread."""
 
-    def declare(self, release: str, model: str | None) -> None:
-        """Open the series of a release. Raises LedgerError."""
+    def declare(self, release: str, model: str | None) -> bool:
+        """Open the series of a release; whether there is room. Raises LedgerError."""
         ...
 
     def clear(self, release: str) -> bool:
@@ -71,34 +77,32 @@ class ReleasePages:
         if release is None:
             return _answer(HTTPStatus.BAD_REQUEST, 'want {"release": "...", "model": "..."}')
         name = release_name(release, model)
-
-        def declare() -> bool:
-            self._releases.declare(name, model)
-            return True
-
-        return await self._carried_out(declare, name)
+        no_room = _answer(HTTPStatus.CONFLICT, NO_ROOM.format(label_value(name)))
+        declare = partial(self._releases.declare, name, model)
+        return await self._carried_out(declare, name, no_room)
 
     async def _clear(self, request: web.Request) -> web.Response:
         name = label_value(request.match_info["name"])
         if refusal := self._refusal(request):
             return refusal
-        return await self._carried_out(lambda: self._releases.clear(name), name)
+        return await self._carried_out(partial(self._releases.clear, name), name, _unknown())
 
     async def _accept(self, request: web.Request) -> web.Response:
         name = label_value(request.match_info["name"])
         if refusal := self._refusal(request):
             return refusal
-        return await self._carried_out(lambda: self._releases.accept_release(name), name)
+        accept = partial(self._releases.accept_release, name)
+        return await self._carried_out(accept, name, _unknown())
 
-    async def _carried_out(self, order: Callable[[], bool], name: str) -> web.Response:
+    async def _carried_out(
+        self, order: Callable[[], bool], name: str, otherwise: web.Response
+    ) -> web.Response:
         try:
             answer = asyncio.wrap_future(self._ask(order))
-            known = await asyncio.wait_for(answer, ANSWER_S)
+            done = await asyncio.wait_for(answer, ANSWER_S)
         except (MonitorError, TimeoutError):
             return _answer(HTTPStatus.SERVICE_UNAVAILABLE, "the ledger cannot be written now")
-        if not known:
-            return _answer(HTTPStatus.NOT_FOUND, "no such release is compared")
-        return web.json_response({"release": label_value(name)})
+        return web.json_response({"release": label_value(name)}) if done else otherwise
 
     def _refusal(self, request: web.Request) -> web.Response | None:
         if self._token is not None:
@@ -128,6 +132,10 @@ def _name(body: Any, key: str) -> str | None:
     if not isinstance(value, str) or not 0 < len(value.strip()) <= NAME_LIMIT:
         return None
     return value.strip()
+
+
+def _unknown() -> web.Response:
+    return _answer(HTTPStatus.NOT_FOUND, "no such release is compared")
 
 
 def _answer(status: HTTPStatus, text: str) -> web.Response:
