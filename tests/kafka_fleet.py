@@ -112,7 +112,7 @@ class Fleet:
         for name, section in (settings or {}).items():
             own[name] = {**own.get(name, {}), **section}
         self.config = folder / f"{prefix}.toml"
-        self.config.write_text(_toml(own))
+        self.config.write_text(toml(own))
         self.partitions: int = own["kafka"]["partitions"]
         self.roles: list[Role] = []
         self.run("topics")
@@ -208,7 +208,7 @@ class Fleet:
         self.stop()
 
 
-def _toml(sections: Mapping[str, Mapping[str, Any]]) -> str:
+def toml(sections: Mapping[str, Mapping[str, Any]]) -> str:
     """JSON's strings, numbers and lists are TOML's too."""
     lines = []
     for name, section in sections.items():

@@ -63,7 +63,9 @@ class Told(Pipeline):
         self._store[KEY] = seal(b"X", self.place)
 
     def _sum(self, name: str) -> int:
-        return sum(n for key, n in self.place.gauges.items() if key.startswith(f"{name}/"))
+        # A page is drawn while the reading thread notes; a copy in one step is whole.
+        known = list(self.place.gauges.items())
+        return sum(value for key, value in known if key.startswith(f"{name}/"))
 
 
 def _nothing(*_: Any, **__: Any) -> Report:
