@@ -277,7 +277,7 @@ def test_the_operator_sets_the_bounds_of_identity():
 
 
 def test_every_event_of_identity_shows_from_zero():
-    named = {"stitched", "stitched_anew", "branched", "unstitched"}
+    named = {"stitched", "stitched_anew", "branched", "unstitched", "kept_apart"}
     named |= {f"quarantine:{why}" for why in get_args(Excess)}
     named |= {f"quarantine:{what}" for what in ("traces", "released", "let_out")}
     named |= {f"refused_id:{why}" for why in (*get_args(IdRemark), *get_args(Refused))}

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from monitor.assembly.histories import last_query, reply_of
+from monitor.assembly.shared_agents import Shared
 from monitor.assembly.tree import Node, Tree
 
 _WORDS = 2
@@ -29,12 +30,12 @@ class Below(NamedTuple):
 class Batches:
     """What must be known of a trace's ids before its spans' owners can be told."""
 
-    def __init__(self, tree: Tree, own: Mapping[str, str]) -> None:
-        """`own` has the ids that count, by span id."""
-        self._own = own
+    def __init__(self, tree: Tree, shared: Shared) -> None:
+        self._own: Mapping[str, str] = shared.own
+        self._shared = shared.agents
         self._leading = {
             node.boss for node in tree.nodes if node.span.kind == "model" and node.boss is not None
-        }
+        } - self._shared
         self._below: dict[Node, Below] = {}
         for node in reversed(tree.nodes):
             self._below[node] = self._gathered(node)
@@ -49,6 +50,8 @@ class Batches:
 
     def holds(self, node: Node) -> bool:
         """Whether the span is around several conversations, and in none of them."""
+        if node in self._shared:
+            return True
         if node.span.kind in ("tool", "model") or node in self._leading:
             return False
         name, below = self._own.get(node.span.span_id), self._below[node]
@@ -71,7 +74,7 @@ class Batches:
     def _shown(self, node: Node) -> tuple[Node, ...]:
         """The ids below a span without one, as the spans above it see them."""
         nearest = self._below[node].nearest
-        # Several ids below an agent at work are ids of its calls.
+        # Several ids below an agent at work are ids of its calls, unless it is a shared one.
         return () if node in self._leading and len(self.names(nearest)) > 1 else nearest
 
 

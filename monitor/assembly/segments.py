@@ -9,6 +9,7 @@ import msgspec
 
 from monitor.assembly.batches import Batches
 from monitor.assembly.hosts import hosted
+from monitor.assembly.shared_agents import Shared, shared_agents
 from monitor.assembly.tree import Node, Tree
 from monitor.model import AgentSpan
 
@@ -27,6 +28,8 @@ class Segment(msgspec.Struct, frozen=True, array_like=True):
     """No conversation id was found and the trace id stands in for it."""
     refused: tuple[Refused, ...] = ()
     """Why ids that the trace does give name no conversation; only where none does."""
+    kept_apart: bool = False
+    """One agent of the trace served several conversations, and their ids were told apart."""
 
 
 def segments_of(trace_id: str, spans: Sequence[AgentSpan]) -> tuple[Segment, ...]:
@@ -36,9 +39,10 @@ def segments_of(trace_id: str, spans: Sequence[AgentSpan]) -> tuple[Segment, ...
     application's and outranks what a library inside calls its session; only an id around several
     others, that no span inside shares, is a batch's and gives way, see `Batches`. A span without
     an id takes its nearest ancestor's, else the only one below it, else the only one of the trace,
-    else the trace's; a tool's run takes those above first. Several ids below an agent that asks a
-    model are ids of its calls, and count as none; so do ids that are those of responses in the
-    trace. An id of the resource counts where no other does.
+    else the trace's; a tool's run takes those above first. Several ids on the calls of one agent
+    that go on with one another are ids of its calls, and count as none, see `shared_agents`; so do
+    ids that are those of responses in the trace. An id of the resource counts where no other
+    does. An agent around several conversations is in none.
     """
     ids = {span.conversation_id for span in spans}
     if len(ids) > 1:
@@ -58,14 +62,25 @@ def _segments(trace_id: str, spans: Sequence[AgentSpan]) -> tuple[Segment, ...]:
     own = {name: given for name, given in own.items() if name not in weak} or own
     ids = set(own.values())
     idle: set[str] = set()
+    apart = False
     if len(ids) > 1:
-        parts, idle = _cut(spans, own)
+        tree = Tree(hosted(spans))
+        shared = shared_agents(tree, own)
+        apart = bool(shared.agents)
+        parts, idle = _cut(spans, tree, shared)
         if set(parts) == {None}:
             refused.append("per_call")
     else:
         parts = {next(iter(ids), None): spans}
     return tuple(
-        Segment(trace_id, name or trace_id, tuple(part), not name, () if name else tuple(refused))
+        Segment(
+            trace_id,
+            name or trace_id,
+            tuple(part),
+            synthetic=not name,
+            refused=() if name else tuple(refused),
+            kept_apart=apart,
+        )
         for name, part in sorted(parts.items(), key=lambda item: item[0] or trace_id)
         if any(span.kind in AGENTIC and span.span_id not in idle for span in part)
     )
@@ -80,20 +95,22 @@ class _Owner(NamedTuple):
 
 
 def _cut(
-    spans: Sequence[AgentSpan], own: Mapping[str, str]
+    spans: Sequence[AgentSpan], tree: Tree, shared: Shared
 ) -> tuple[dict[str | None, Sequence[AgentSpan]], set[str]]:
     """The spans by conversation, and those that are around several and in none."""
-    tree = Tree(hosted(spans))
-    batches = Batches(tree, own)
+    batches = Batches(tree, shared)
     owners: dict[str, _Owner] = {}
     idle: set[str] = set()
     for node in tree.nodes:
         above = owners[node.parent.span.span_id] if node.parent else _Owner()
-        owners[node.span.span_id] = owner = _owner(node, above, own, batches)
+        owners[node.span.span_id] = owner = _owner(node, above, shared.own, batches)
         if not owner.settled:
             idle.add(node.span.span_id)
     parts: dict[str | None, list[AgentSpan]] = {}
+    servers = {node.span.span_id for node in shared.agents}
     for span in spans:
+        if span.span_id in servers:
+            continue
         parts.setdefault(owners[span.span_id].name, []).append(span)
     return dict(parts), idle
 

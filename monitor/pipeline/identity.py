@@ -54,6 +54,8 @@ class Identities:
 
     def place(self, closed: ClosedTrace, counts: Counter[str]) -> list[Move]:
         """Name the conversations of a trace that just closed; other traces may move for it."""
+        if not closed.again and any(part.kept_apart for part in closed.segments):
+            counts["kept_apart"] += 1
         before = self._shelf.placement(closed.trace_id) if closed.again else None
         if not closed.synthetic and not self._quarantine and before is None:
             return []
