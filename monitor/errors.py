@@ -69,11 +69,20 @@ class DamagedState(StateError):
 class BackendUnavailable(MonitorError):
     """An encoder or model that does not answer; the caller abstains and goes on."""
 
-    def __init__(self, message: str, why: str = "down", retry_after_s: float | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        why: str = "down",
+        retry_after_s: float | None = None,
+        *,
+        reached: bool = True,
+    ) -> None:
         """`why` is of a bounded vocabulary: down, timeout, throttled, refused or garbage.
 
         `refused` will not change by trying again; `retry_after_s` is what the backend asked for.
+        `reached` is False where the question never left, so that it cannot have cost anything.
         """
         super().__init__(message)
         self.why = why
         self.retry_after_s = retry_after_s
+        self.reached = reached

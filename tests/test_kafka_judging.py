@@ -52,11 +52,16 @@ def copies() -> list[bytes]:
 def labelled(folder: Path) -> Path:
     """People's own verdicts on the first turn of some of them."""
     labels = [
-        {"conversation_id": f"copy-{n:03d}", "turn_no": 1, "sub_metric": "overall", "label": n % 3}
-        for n in range(40)
+        {
+            "conversation_id": f"copy-{number:03d}",
+            "turn_no": 1,
+            "sub_metric": "overall",
+            "label": int(number % 3 > 0),
+            "annotator": "ann",
+            "label_id": f"l{number}",
+        }
+        for number in range(40)
     ]
-    for number, each in enumerate(labels):
-        each |= {"label": int(number % 3 > 0), "annotator": "ann", "label_id": f"l{number}"}
     path = folder / "labels.jsonl"
     path.write_text("".join(f"{json.dumps(each)}\n" for each in labels))
     return path
@@ -129,21 +134,23 @@ def _reported(page: Callable[[], str]) -> float:
 def test_the_estimate_over_kafka_is_that_of_one_process(
     broker: Broker, tmp_path: Path, copies: list[bytes], together: dict[str, float]
 ) -> None:
-    with JudgeServer(graded) as server:
-        with Fleet(broker, tmp_path, "estimated", settings(tmp_path, server)) as fleet:
-            fleet.worker()
-            export = fleet.export()
-            standby = fleet.export("standby", "--standby")
-            fleet.feed(copies)
-            fleet.flush()
-            until(lambda: _reported(export.page) == COPIES)
-            judge = fleet.start("judge", "--ledger", str(tmp_path / "judge.sqlite3"))
-            until(lambda: any("judged" in name for name in numbers(export.page)))
-            export.kill()
-            export = fleet.export()
-            until(lambda: settled(export.page), timeout_s=120)
-            assert numbers(export.page) == pytest.approx(together)
-            until(lambda: settled(standby.page), timeout_s=120)
-            assert numbers(standby.page) == numbers(export.page)
-            assert judge.stop() == 0
+    with (
+        JudgeServer(graded) as server,
+        Fleet(broker, tmp_path, "estimated", settings(tmp_path, server)) as fleet,
+    ):
+        fleet.worker()
+        export = fleet.export()
+        standby = fleet.export("standby", "--standby")
+        fleet.feed(copies)
+        fleet.flush()
+        until(lambda: _reported(export.page) == COPIES)
+        judge = fleet.start("judge", "--ledger", str(tmp_path / "judge.sqlite3"))
+        until(lambda: any("judged" in name for name in numbers(export.page)))
+        export.kill()
+        export = fleet.export()
+        until(lambda: settled(export.page), timeout_s=120)
+        assert numbers(export.page) == pytest.approx(together)
+        until(lambda: settled(standby.page), timeout_s=120)
+        assert numbers(standby.page) == numbers(export.page)
+        assert judge.stop() == 0
     assert any(name.startswith(PREFIX + "corrected") for name in together)

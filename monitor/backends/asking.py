@@ -25,6 +25,8 @@ class Attempt(NamedTuple):
     result: str
     """`ok`, or why it failed: down, timeout, throttled, refused, garbage."""
     reply: JudgeReply | None
+    reached: bool = True
+    """False where nothing can have been done for it, nor billed."""
 
 
 Permit = Callable[[], Awaitable[str | None]]
@@ -90,7 +92,8 @@ class PatientJudge:
         except TimeoutError:
             return Attempt("timeout", None), None
         except BackendUnavailable as error:
-            return Attempt(error.why, None), error.retry_after_s
+            free = not error.reached or error.why in ("throttled", "refused")
+            return Attempt(error.why, None, not free), error.retry_after_s
 
     def _wait_s(self, number: int, asked_s: float | None) -> float:
         grown: float = FIRST_PAUSE_S * 2.0**number * (0.5 + self._chance.random())

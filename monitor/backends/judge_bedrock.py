@@ -6,9 +6,9 @@ import asyncio
 from typing import Any, Final
 
 from monitor.errors import BackendUnavailable, ConfigurationError
+from monitor.judging.prices import REPLY_TOKENS
 from monitor.ports import JudgePrompt, JudgeReply
 
-REPLY_TOKENS: Final = 700
 REPLY_LIMIT: Final = 65_536
 THROTTLED: Final = ("ThrottlingException", "ServiceQuotaExceededException", "TooManyRequests")
 REFUSED: Final = (

@@ -10,10 +10,10 @@ from typing import Any, Final
 import aiohttp
 
 from monitor.errors import BackendUnavailable
+from monitor.judging.prices import REPLY_TOKENS
 from monitor.ports import JudgePrompt, JudgeReply
 
 REPLY_LIMIT_BYTES: Final = 65_536
-REPLY_TOKENS: Final = 700
 THROTTLED, REFUSED = (429,), (400, 401, 403, 404, 413, 422)
 
 
@@ -61,7 +61,9 @@ class OpenAiJudge:
         except TimeoutError:
             raise BackendUnavailable("the judge did not answer in time", "timeout") from None
         except (aiohttp.ClientError, OSError) as error:
-            raise BackendUnavailable(f"the judge: {type(error).__name__}") from None
+            reached = not isinstance(error, aiohttp.ClientConnectorError)
+            name = type(error).__name__
+            raise BackendUnavailable(f"the judge: {name}", reached=reached) from None
         if len(raw) > REPLY_LIMIT_BYTES:
             raise BackendUnavailable("the judge's answer is longer than 64 KiB", "garbage")
         return _reply(raw)

@@ -8,6 +8,9 @@ from typing import Final, NamedTuple
 CHARACTERS_PER_TOKEN: Final = 3.0
 """On the low side, so that an estimate is rather too dear than too cheap."""
 REPLY_TOKENS: Final = 700
+"""The longest reply that is asked for."""
+TEMPLATE_TOKENS: Final = 128
+"""At most what a model's chat template puts around a system and a user message."""
 
 
 class Price(NamedTuple):
@@ -61,3 +64,8 @@ REGIONS: Final = ("us.", "eu.", "apac.", "global.", "us-gov.")
 def tokens_of(text: str) -> int:
     """About how many tokens a text is, rather too many than too few."""
     return int(len(text) / CHARACTERS_PER_TOKEN) + 1
+
+
+def most_tokens_of(text: str) -> int:
+    """What no text exceeds: a tokenizer makes at most one token of a byte, four times the usual."""
+    return len(text.encode("utf-8", "replace"))

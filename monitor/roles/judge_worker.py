@@ -8,6 +8,7 @@ import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
+from contextvars import ContextVar
 from typing import Final, NamedTuple
 
 import msgspec
@@ -15,15 +16,15 @@ import msgspec
 from monitor.backends.asking import Attempt, PatientJudge
 from monitor.codec import decode_conversation
 from monitor.errors import MonitorError, StateError
-from monitor.judging.budget import Budget, Cost
 from monitor.judging.canaries import CANARIES
 from monitor.judging.control import Controlled, control, upheld
 from monitor.judging.interview import Answer, Question, concluded, interview
-from monitor.judging.prices import REPLY_TOKENS, Price, tokens_of
+from monitor.judging.prices import tokens_of
 from monitor.judging.reply import Reply, read_reply
 from monitor.judging.rubric import RUBRIC_VERSION
 from monitor.ledger.judge_book import JudgeBook, Opinions
 from monitor.model import Conversation
+from monitor.roles.judge_purse import Paid, Purse
 from monitor.verdict import JudgeCase, Judgement, Sample, SampledTurn
 
 LOG = logging.getLogger("agent_monitor")
@@ -31,6 +32,10 @@ MICRO_USD: Final = 1_000_000
 LOOK_S: Final = 0.5
 CASES: Final = 8
 """Conversations in hand at once."""
+FIRST_TOKENS: Final = 1_000
+"""Of the first question about a conversation, its system prompt apart: at least."""
+_REFUSALS: Final[ContextVar[list[str]]] = ContextVar("refusals")
+"""What the budget forbade about the case in hand; each case is a task of its own."""
 
 Settle = Callable[[int, JudgeCase, Opinions], "Future[None]"]
 
@@ -56,8 +61,7 @@ class JudgeWorker:
         self,
         book: JudgeBook,
         judge: PatientJudge,
-        budget: Budget,
-        price: Price,
+        purse: Purse,
         settle: Settle,
         is_answered: Callable[[int], bool],
         *,
@@ -76,8 +80,7 @@ class JudgeWorker:
         """
         self._book = book
         self._judge = judge
-        self._budget = budget
-        self._price = price
+        self._purse = purse
         self._settle = settle
         self._is_answered = is_answered
         self._clock = clock
@@ -86,7 +89,6 @@ class JudgeWorker:
         self._give_up_s = give_up_s
         self._control = control
         self._sleep = sleep
-        self._lock = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
         self._calls = 0
         self._canary_due = 0
@@ -106,7 +108,7 @@ class JudgeWorker:
 
     def left_usd(self) -> float | None:
         """What may still be spent now; None without a bound in money."""
-        return self._budget.left_usd(self._clock())
+        return self._purse.left_usd()
 
     async def start(self) -> None:
         """Begin with the cases that wait from before."""
@@ -165,17 +167,18 @@ class JudgeWorker:
             conversation = decode_conversation(case.conversation)
         except StateError:
             return _skipped(case, "damaged")
-        refused = self._budget.would_refuse(self._first_cost(conversation), self._clock())
+        refused = self._purse.would_refuse(tokens_of(conversation.system or "") + FIRST_TOKENS)
         if refused:
             return _skipped(case, refused)
+        refusals: list[str] = []
+        _REFUSALS.set(refusals)
         answers = [
             await self._ask_about(conversation, position, case.reference)
             for position in range(len(conversation.turns))
         ]
-        if any(answer.result == "unavailable" for answer in answers):
-            broke = self._budget.would_refuse(self._first_cost(conversation), self._clock())
-            if not broke and waited_s < self._give_up_s:
-                return None
+        unanswered = any(answer.result == "unavailable" for answer in answers)
+        if unanswered and not refusals and waited_s < self._give_up_s:
+            return None
         for answer in answers:
             if isinstance(answer.result, str):
                 self.counters[f"abstained:{answer.result}"] += 1
@@ -227,47 +230,32 @@ class JudgeWorker:
         return question, text
 
     async def _call(self, question: Question) -> str | None:
-        prompt = question.prompt
-        given = tokens_of(prompt.system) + tokens_of(prompt.user)
-        estimate = Cost(1, given + REPLY_TOKENS, self._price.of(given, REPLY_TOKENS))
-        paid: list[float] = []
+        """The one door to the model: every single try is paid for before it is made."""
+        open_tries: list[Paid] = []
 
         async def permit() -> str | None:
-            refused = await self._reserve(estimate, paid)
-            if refused:
-                self.counters[f"request:{refused}"] += 1
-            return refused
+            paid = await self._purse.pay(question.prompt)
+            if isinstance(paid, Paid):
+                open_tries.append(paid)
+                return None
+            self.counters[f"request:{paid}"] += 1
+            _REFUSALS.get([]).append(paid)
+            return paid
 
         async def note(attempt: Attempt) -> None:
             self._calls += 1
             self.counters[f"request:{attempt.result}"] += 1
-            await self._account(attempt, estimate, given, paid.pop())
+            taken = await self._purse.settle(open_tries.pop(), attempt)
+            self.counters["tokens:input"] += taken.read
+            self.counters["tokens:output"] += taken.written
+            self.counters["micro_usd"] += round(taken.usd * MICRO_USD)
 
-        reply = await self._judge.ask(prompt, permit, note)
+        try:
+            reply = await self._judge.ask(question.prompt, permit, note)
+        finally:
+            for paid in open_tries:
+                self._purse.give_up(paid)
         return None if reply is None else reply.text
-
-    async def _reserve(self, estimate: Cost, paid: list[float]) -> str | None:
-        """Pay for a call and make that durable before it is made."""
-        async with self._lock:
-            now = self._clock()
-            refused = self._budget.reserve(estimate, now)
-            if refused is None:
-                await asyncio.to_thread(self._book.spend, self._budget.spent)
-                paid.append(now)
-        return refused
-
-    async def _account(self, attempt: Attempt, estimate: Cost, given: int, paid_at: float) -> None:
-        reply = attempt.reply
-        read = given if reply is None or reply.input_tokens is None else reply.input_tokens
-        written = 0 if reply is None else reply.output_tokens
-        written = REPLY_TOKENS if written is None else written
-        actual = Cost(1, read + written, self._price.of(read, written))
-        self.counters["tokens:input"] += read
-        self.counters["tokens:output"] += written
-        self.counters["micro_usd"] += round(actual.usd * MICRO_USD)
-        async with self._lock:
-            self._budget.settle(estimate, actual, paid_at, self._clock())
-            await asyncio.to_thread(self._book.spend, self._budget.spent)
 
     async def _try_canaries(self) -> None:
         """After every so many calls, ask what is known already; never from the cache."""
@@ -284,11 +272,6 @@ class JudgeWorker:
                 self.counters[f"canary:{'right' if good else 'wrong'}"] += 1
             else:
                 self.counters["canary:abstained"] += 1
-
-    def _first_cost(self, conversation: Conversation) -> Cost:
-        """What the first question about a conversation is going to take, at least."""
-        given = tokens_of(conversation.system or "") + 1_000
-        return Cost(1, given + REPLY_TOKENS, self._price.of(given, REPLY_TOKENS))
 
 
 def _skipped(case: JudgeCase, why: str) -> Opinions:

@@ -6,8 +6,9 @@ import ipaddress
 import os
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 from monitor.backends.asking import PatientJudge
@@ -18,7 +19,7 @@ from monitor.config.judge import CeilingSettings, JudgeSettings
 from monitor.errors import ConfigurationError
 from monitor.exposition.judge_families import Judging
 from monitor.judging.budget import Budget, Ceiling
-from monitor.judging.prices import Price, price_of
+from monitor.judging.prices import REPLY_TOKENS, Price, price_of
 from monitor.judging.rubric import RUBRIC_VERSION
 from monitor.judging.sampling import Rules, Sampler
 from monitor.ledger.database import Database
@@ -30,6 +31,7 @@ from monitor.ports import JudgeModel
 from monitor.roles.engine import Engine
 from monitor.roles.estimating import Estimating
 from monitor.roles.judge_desk import JudgeDesk
+from monitor.roles.judge_purse import Purse
 from monitor.roles.judge_worker import JudgeWorker, Settle
 from monitor.roles.label_reader import wall_clock
 from monitor.verdict import Reference, Report
@@ -46,7 +48,6 @@ def judge_worker(
 ) -> JudgeWorker:
     """What asks, in the background. Raises ConfigurationError."""
     model = judge_model(given)
-    own = own_prices(given)
     return JudgeWorker(
         book,
         PatientJudge(
@@ -56,8 +57,13 @@ def judge_worker(
             timeout_s=given.timeout_s + 5.0,
             pause_s=given.pause_s,
         ),
-        Budget(_ceiling(given.per_hour), _ceiling(given.per_day), book.spent()),
-        price_of(model.version, own),
+        Purse(
+            book,
+            Budget(_ceiling(given.per_hour), _ceiling(given.per_day), book.spent()),
+            price_of(model.version, own_prices(given)),
+            wall_clock,
+            reply_tokens(given.body),
+        ),
         settle,
         is_answered,
         clock=wall_clock,
@@ -132,6 +138,15 @@ def judge_parts(
 def own_prices(given: JudgeSettings) -> dict[str, Price]:
     """The operator's prices."""
     return {name: Price(each.input_usd, each.output_usd) for name, each in given.prices.items()}
+
+
+def reply_tokens(body: Mapping[str, Any]) -> int:
+    """The longest reply that calls with these further fields ask for, together."""
+    own = [body.get(name) for name in ("max_tokens", "max_completion_tokens")]
+    limits = [value for value in own if isinstance(value, int) and value > 0]
+    copies = body.get("n")
+    times = copies if isinstance(copies, int) and copies > 0 else 1
+    return times * max(limits, default=REPLY_TOKENS)
 
 
 def sampler_of(given: JudgeSettings) -> Sampler:
