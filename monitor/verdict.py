@@ -63,7 +63,7 @@ Chain: TypeAlias = Literal["0", "1", "2", "3+"]
 CHAINS: Final[tuple[Chain, ...]] = get_args(Chain)
 
 
-class ExpectedAction(msgspec.Struct, frozen=True, array_like=True, tag="action"):
+class ExpectedAction(msgspec.Struct, frozen=True, array_like=True, tag="action", gc=False):
     """A tool call that the reference expects."""
 
     action: str | None
@@ -88,7 +88,7 @@ class ExpectedAction(msgspec.Struct, frozen=True, array_like=True, tag="action")
     critical: bool = False
 
 
-class ExpectedResponse(msgspec.Struct, frozen=True, array_like=True, tag="response"):
+class ExpectedResponse(msgspec.Struct, frozen=True, array_like=True, tag="response", gc=False):
     """A reply that the reference expects."""
 
     text: str
@@ -102,7 +102,7 @@ class ExpectedResponse(msgspec.Struct, frozen=True, array_like=True, tag="respon
 ExpectedTurn: TypeAlias = ExpectedAction | ExpectedResponse
 
 
-class Reference(msgspec.Struct, frozen=True, array_like=True):
+class Reference(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What a conversation is held against.
 
     `turns` holds actions and replies in the order of the source; a source that lists both apart
@@ -125,7 +125,7 @@ class Reference(msgspec.Struct, frozen=True, array_like=True):
     """False: the source says nothing of tool calls, which is not that none is expected."""
 
 
-class Similarity(msgspec.Struct, frozen=True, array_like=True):
+class Similarity(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """How far two values mean the same: 1 the same, 0 not at all, None could not say."""
 
     score: float | None
@@ -133,7 +133,7 @@ class Similarity(msgspec.Struct, frozen=True, array_like=True):
     """Which rung decided: exact, number, date, ..., lexical, embedding, unsure."""
 
 
-class Finding(msgspec.Struct, frozen=True):
+class Finding(msgspec.Struct, frozen=True, gc=False):
     """One fault of one turn."""
 
     reason: Reason
@@ -151,7 +151,7 @@ class Finding(msgspec.Struct, frozen=True):
     a call left tells it."""
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class Verdict(msgspec.Struct, frozen=True, gc=False):
     """What was decided for one turn. Several findings may stand; one reason is reported."""
 
     turn_no: int
@@ -197,7 +197,7 @@ class Verdict(msgspec.Struct, frozen=True):
         return self.verdict == "fail" and self.failure_reason == "prior_action_failed"
 
 
-class SampledTurn(msgspec.Struct, frozen=True):
+class SampledTurn(msgspec.Struct, frozen=True, gc=False):
     """One turn of a conversation that was drawn for the judge."""
 
     turn_id: str
@@ -209,7 +209,7 @@ class SampledTurn(msgspec.Struct, frozen=True):
     """Why there is no opinion; bounded."""
 
 
-class Sample(msgspec.Struct, frozen=True):
+class Sample(msgspec.Struct, frozen=True, gc=False):
     """How a conversation came to be judged: fixed before the judge saw anything of it."""
 
     probability: float
@@ -221,7 +221,7 @@ class Sample(msgspec.Struct, frozen=True):
     """Why nobody was asked after all: a budget, a full queue."""
 
 
-class Composition(msgspec.Struct, frozen=True):
+class Composition(msgspec.Struct, frozen=True, gc=False):
     """The one number of a conversation, with the rule and parameters that give it meaning."""
 
     rule: str
@@ -231,7 +231,7 @@ class Composition(msgspec.Struct, frozen=True):
     parameters: dict[str, JsonValue] = {}
 
 
-class TaskOutcome(msgspec.Struct, frozen=True):
+class TaskOutcome(msgspec.Struct, frozen=True, gc=False):
     """How the task ended by who can tell, beside the verdicts: they explain, outcomes decide."""
 
     score: float
@@ -240,7 +240,7 @@ class TaskOutcome(msgspec.Struct, frozen=True):
     """Whether it reaches the configured bar."""
 
 
-class Report(msgspec.Struct, frozen=True):
+class Report(msgspec.Struct, frozen=True, gc=False):
     """One conversation's result at one revision; the only thing the ledger knows.
 
     `closed` is False while turns may still be added. Equal spans give equal reports, the
@@ -287,7 +287,7 @@ class Report(msgspec.Struct, frozen=True):
     """None where nothing told how the task ended."""
 
 
-class JudgeCase(msgspec.Struct, frozen=True):
+class JudgeCase(msgspec.Struct, frozen=True, gc=False):
     """A conversation picked for the judge, whole, with the turns to ask about."""
 
     conversation_id: str
@@ -301,7 +301,7 @@ class JudgeCase(msgspec.Struct, frozen=True):
     """What a correct conversation says and does, as text; None where that is not known."""
 
 
-class Judgement(msgspec.Struct, frozen=True):
+class Judgement(msgspec.Struct, frozen=True, gc=False):
     """What a judge said of one turn, its quote already found again by our code."""
 
     turn_id: str
@@ -316,7 +316,7 @@ class Judgement(msgspec.Struct, frozen=True):
     """Id of the earlier turn whose result was wrong, where the judge blames one."""
 
 
-class HumanLabel(msgspec.Struct, frozen=True):
+class HumanLabel(msgspec.Struct, frozen=True, gc=False):
     """What one person said of a turn, a trace or a whole conversation."""
 
     label_id: str
@@ -333,7 +333,7 @@ class HumanLabel(msgspec.Struct, frozen=True):
     annotator: str | None = None
 
 
-class Effects(msgspec.Struct, frozen=True):
+class Effects(msgspec.Struct, frozen=True, gc=False):
     """What one step of the pipeline asks its host to carry out, in this order."""
 
     reports: tuple[Report, ...] = ()
