@@ -16,7 +16,7 @@ from monitor.scoring.alignment import align
 from monitor.scoring.causes import NO_CAUSES, Causes, causes_of
 from monitor.scoring.composition import CompositionRule, UnweightedMean
 from monitor.scoring.contract import judge_by_contract
-from monitor.scoring.delegation import first_failure, inner_turns, suspected
+from monitor.scoring.delegation import first_failure, has_talks, inner_turns, suspected
 from monitor.scoring.distance import Distance
 from monitor.scoring.evidence import EvidenceJudge
 from monitor.scoring.figures import (
@@ -109,9 +109,13 @@ class Evaluator:
             run.inner = inner_turns(conversation)
         run.judgements = judgements or {}
         verdicts = run.verdicts(closed=closed)
-        if self._evidence and closed and reference is None:
+        if closed and reference is None and self.closing_matters(conversation, reference):
             verdicts = suspected(conversation, verdicts)
         return self._report(conversation, reference, verdicts, closed, revision, dialog_id)
+
+    def closing_matters(self, conversation: Conversation, reference: Reference | None) -> bool:
+        """Whether a turn may be decided otherwise once nothing more can come."""
+        return reference is not None or (self._evidence and has_talks(conversation))
 
     def reference(self, conversation: Conversation) -> Reference | None:
         """What the conversation is held against; None where no source knows it."""

@@ -80,12 +80,14 @@ class RememberingEvaluator:
                 reference=reference,
                 judgements=judgements,
             )
-        key = self._key(conversation, reference, closed=closed)
+        # Where the end decides nothing, a conversation that closes is judged already.
+        ended = closed and self._evaluator.closing_matters(conversation, reference)
+        key = self._key(conversation, reference, ended=ended)
         known = None if key is None else self._known.get(key)
         if known is not None and key is not None:
             self.hits += 1
             self._known.move_to_end(key)
-            return _filled(known, conversation, revision, dialog_id)
+            return _filled(known, conversation, closed, revision, dialog_id)
         self.misses += 1
         before = self._unavailable()
         report = self._evaluator.evaluate(
@@ -104,13 +106,13 @@ class RememberingEvaluator:
         return None
 
     def _key(
-        self, conversation: Conversation, reference: Reference | None, *, closed: bool
+        self, conversation: Conversation, reference: Reference | None, *, ended: bool
     ) -> bytes | None:
         """Equal for equal content only; None for content that has no bytes of its own."""
         try:
             content = _ENCODER.encode(
                 (
-                    closed,
+                    ended,
                     [_content(turn) for turn in conversation.turns],
                     conversation.queries,
                     conversation.system,
@@ -168,11 +170,13 @@ def _pattern(
     """
     if any(verdict.why == "unsure" for verdict in report.turns):
         return None
+    if reference is None:
+        return _Known(report, tuple(range(len(report.turns))))
     places = {turn.turn_id: at for at, turn in enumerate(conversation.turns)}
     if len(places) < len(conversation.turns):
         return None
-    expected = 0 if reference is None else len(reference.turns)
-    for at in range(expected if len(report.turns) > len(places) else 0):
+    expected = len(reference.turns) if len(report.turns) > len(places) else 0
+    for at in range(expected):
         places[omitted_turn_id(conversation.conversation_id, at)] = -1 - at
     found = [places.get(verdict.turn_id) for verdict in report.turns]
     known = tuple([at for at in found if at is not None])
@@ -180,13 +184,14 @@ def _pattern(
 
 
 def _filled(
-    known: _Known, conversation: Conversation, revision: int, dialog_id: str | None
+    known: _Known, conversation: Conversation, closed: bool, revision: int, dialog_id: str | None
 ) -> Report:
     usage = conversation.usage
     return msgspec.structs.replace(
         known.report,
         conversation_id=conversation.conversation_id,
         revision=revision,
+        closed=closed,
         release=conversation.release,
         model=conversation.model,
         turns=tuple(

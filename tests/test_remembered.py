@@ -107,6 +107,48 @@ def test_a_conversation_that_is_open_is_not_one_that_is_closed():
     assert not open_.closed
 
 
+def closings(conversation: Conversation) -> tuple[RememberingEvaluator, Report, Report]:
+    """One that was open before, with its report once closed: as remembered, and as judged anew."""
+    remembering = RememberingEvaluator(plain())
+    remembering.evaluate(conversation, closed=False, revision=1)
+    return (
+        remembering,
+        remembering.evaluate(conversation, closed=True, revision=2),
+        plain().evaluate(conversation, closed=True, revision=2),
+    )
+
+
+def test_a_conversation_without_a_reference_is_judged_once_when_it_closes():
+    remembering, found, anew = closings(shop().conversation)
+
+    assert (remembering.hits, remembering.misses) == (1, 1)
+    assert found.closed
+    assert found == anew
+
+
+def test_how_a_talk_among_agents_ends_is_looked_at_when_it_closes():
+    said = (("planner", "Ask the expert."), ("expert", "It is 12."), ("planner", "Done: 12."))
+    turns = tuple(
+        ResponseTurn(turn_id=f"r{at}", text=text, agent=agent)
+        for at, (agent, text) in enumerate(said)
+    )
+    remembering, found, anew = closings(Conversation("c", turns, ("How many?",)))
+
+    assert (remembering.hits, remembering.misses) == (0, 2)
+    assert found == anew
+
+
+def test_turns_of_one_id_are_remembered_by_their_place():
+    """Span ids need to differ within a trace only, so turns of two traces may share theirs."""
+    turns = tuple(
+        call("find", {"order": order}, {"order": order}, turn_id="a") for order in ("SO-1", "SO-2")
+    )
+    remembering, found, anew = closings(Conversation("c", turns, ("SO-1, SO-2?",)))
+
+    assert remembering.hits == 1
+    assert found == anew
+
+
 def test_what_could_not_be_reached_is_asked_again():
     """A backend that is down makes values unsure; when it is back they must be compared."""
     comparator = TableComparator({("SO-1", "SO-2"): None})

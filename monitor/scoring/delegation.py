@@ -57,6 +57,11 @@ def first_failure(verdicts: Sequence[Verdict]) -> int | None:
     return next((one.turn_no for one in verdicts if one.suspicion is not None), None)
 
 
+def has_talks(conversation: Conversation) -> bool:
+    """Whether agents talked among themselves, so that there may be suspects."""
+    return any(talks(conversation))
+
+
 def inner_turns(conversation: Conversation) -> frozenset[int]:
     """Turns that are no answers to the user, and no calls that say what they ask for.
 
