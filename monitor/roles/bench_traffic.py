@@ -222,8 +222,8 @@ def _span(
     length = 5 * SECOND_NS if parent is None else SECOND_NS
     return Span(
         trace_id=trace,
-        span_id=bytes([span_id]) * 8,
-        parent_span_id=bytes([parent]) * 8 if parent else b"",
+        span_id=trace[:7] + bytes([span_id]),
+        parent_span_id=trace[:7] + bytes([parent]) if parent else b"",
         name=operation,
         kind=Span.SPAN_KIND_INTERNAL,
         start_time_unix_nano=at,
