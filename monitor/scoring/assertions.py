@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from monitor.model import JsonValue
@@ -13,6 +14,9 @@ from monitor.scoring.words import TEXT_LIMIT, is_typed, tokens
 
 CLAIM_LIMIT: Final = 200
 """Named values of one reply that are looked at."""
+REMEMBERED_KEYS: Final = 1_024
+SHORT_KEY: Final = 64
+"""Characters of a key whose words are remembered."""
 _NAMED: Final = re.compile(
     r"(?:\A|[\n;.]|[-*\u2022] |\*\*)[ \t*]{0,4}([A-Za-z][\w /-]{1,40}?)(?:\*\*)?:(?:\*\*)?[ \t]+"
     r"([^\n;]{1,200})"
@@ -46,7 +50,7 @@ def fields_of(results: Sequence[JsonValue]) -> Fields:
         for path, leaf in leaves(result):
             names = [part for part in path.split(".") if not part.isdigit()]
             if names:
-                found.setdefault(_words(names[-1]), []).append(leaf)
+                found.setdefault(_words_of(names[-1]), []).append(leaf)
     return found
 
 
@@ -83,8 +87,9 @@ def denied(claims: Sequence[tuple[str, str]], fields: Fields) -> list[Denied]:
 
 
 def _is_bare(said: str) -> bool:
-    words = tokens(said, every=True)
-    return len(words) == 1 and (said.casefold() in _NOTHING or _is_number(said))
+    if said.casefold() not in _NOTHING and not _is_number(said):
+        return False
+    return len(tokens(said, every=True)) == 1
 
 
 def _is_number(said: str) -> bool:
@@ -111,5 +116,13 @@ def _as_reckoned(said: float, known: float) -> bool:
     return any(abs(said - other) <= 0.005 * abs(other) for other in others)
 
 
+def _words_of(key: str) -> tuple[str, ...]:
+    return _words(key) if len(key) > SHORT_KEY else _remembered_words(key)
+
+
 def _words(name: str) -> tuple[str, ...]:
     return tuple(part.casefold() for part in _KEY_WORD.findall(name))
+
+
+# A tool has few keys, and every result has them again.
+_remembered_words = lru_cache(maxsize=REMEMBERED_KEYS)(_words)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from monitor.model import ActionTurn, Conversation, JsonValue, ResponseTurn
@@ -67,6 +68,8 @@ class Causes(NamedTuple):
 
     def findings(self, position: int) -> tuple[Finding, ...]:
         """The faults of a slot that has such calls for its consequence, without repeats."""
+        if not self.of:
+            return ()
         found = [
             cause.finding
             for cause in self.of.values()
@@ -204,37 +207,25 @@ class _Search:
         """The user said no when the agent offered the call, and spoke of no other thing."""
         verb = next(iter(_stems(call.action or "")), None)
         things = _ids(call.args)
-        queries = self._conversation.queries
-        for _, reply in self._replies():
-            text = (reply.text or "")[:TEXT_LIMIT]
-            query = next((q for q in queries[reply.exchange + 1 : reply.exchange + 2]), None)
-            if (
-                verb is not None
-                and query
-                and _DECLINE.search(query[:TEXT_LIMIT])
-                and _OFFER.search(text)
-                and verb in set(_stems(text))
-                and {token for token in tokens(query) if _is_name(token)} <= things
-            ):
-                return Cause(None)
-        return None
+        return (
+            Cause(None)
+            if any(verb in offered and named <= things for offered, named in self._declined)
+            else None
+        )
 
     def denied(self, call: ExpectedAction) -> Cause | None:
         """The first reply that says no to what the call would have done."""
         telling = self._telling(call)
-        for position, reply in self._replies():
-            for match in _SENTENCE.finditer((reply.text or "")[:TEXT_LIMIT]):
-                if _REFUSAL.search(match[0]) and telling & set(_stems(match[0])):
-                    said = match[0].strip()[:QUOTE]
-                    name = expected_name(call)
-                    finding = Finding(
-                        "incomplete_response",
-                        "gold",
-                        expected=name,
-                        actual=said,
-                        confidence=PROBABLE,
-                    )
-                    return Cause(position, finding)
+        for position, sentence, stems in self._refusals:
+            if telling & stems:
+                finding = Finding(
+                    "incomplete_response",
+                    "gold",
+                    expected=expected_name(call),
+                    actual=sentence.strip()[:QUOTE],
+                    confidence=PROBABLE,
+                )
+                return Cause(position, finding)
         return None
 
     def handed_over(self, call: ExpectedAction) -> Cause | None:
@@ -253,6 +244,29 @@ class _Search:
                 )
                 return Cause(position, finding)
         return None
+
+    @cached_property
+    def _declined(self) -> list[tuple[set[str], set[str]]]:
+        """Of each offer that the user declined: its stems, and the things the user named."""
+        queries = self._conversation.queries
+        found = []
+        for _, reply in self._replies():
+            text = (reply.text or "")[:TEXT_LIMIT]
+            query = next((q for q in queries[reply.exchange + 1 : reply.exchange + 2]), None)
+            if query and _OFFER.search(text) and _DECLINE.search(query[:TEXT_LIMIT]):
+                named = {token for token in tokens(query) if _is_name(token)}
+                found.append((set(_stems(text)), named))
+        return found
+
+    @cached_property
+    def _refusals(self) -> list[tuple[int, str, set[str]]]:
+        """The sentences in which the agent says no, each with its position and its stems."""
+        return [
+            (position, match[0], set(_stems(match[0])))
+            for position, reply in self._replies()
+            for match in _SENTENCE.finditer((reply.text or "")[:TEXT_LIMIT])
+            if _REFUSAL.search(match[0])
+        ]
 
     def _telling(self, call: ExpectedAction) -> set[str]:
         """The words of the call's name that few other tools share."""

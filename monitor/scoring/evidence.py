@@ -261,7 +261,7 @@ class EvidenceJudge:
         if claims and not miscounted(claims, self._listings())[1]:
             return False
         given = any(verb in self._done for verb, _ in deeds_in(text))
-        strange: list[str] = []
+        strange: list[tuple[str, float]] = []
         numbers: list[float] = []
         for value in islice(dict.fromkeys(values_of(text[:TEXT_LIMIT])), VALUE_LIMIT):
             number = as_number(value)
@@ -271,8 +271,10 @@ class EvidenceJudge:
             if self._given.holds(value):
                 given = given or (self._given.has_field(value) and not self._said.holds(value))
             elif not self._said.holds(value):
-                strange.append(value)
-        follows = given and all(self._follows(value, numbers) for value in strange)
+                if number is None:
+                    return False
+                strange.append((value, number))
+        follows = given and all(self._follows(*each, numbers) for each in strange)
         return follows and self._holds_beside(text)
 
     def _holds_beside(self, text: str) -> bool:
@@ -282,11 +284,8 @@ class EvidenceJudge:
             return False
         return not states_more(text, known, self._done)
 
-    def _follows(self, value: str, numbers: Sequence[float]) -> bool:
+    def _follows(self, value: str, number: float, numbers: Sequence[float]) -> bool:
         """Whether a number comes of known ones, or of the others in the same reply."""
-        number = as_number(value)
-        if number is None:
-            return False
         others = [other for other in numbers if other != number]
         return self._given.derives(value) or number in sums_of(others)
 

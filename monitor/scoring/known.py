@@ -23,6 +23,9 @@ SHORT: Final = 200
 INSTRUCTIONS_KEPT: Final = 32
 """Instructions whose values are remembered between conversations."""
 REMEMBERED_TEXTS: Final = 1_024
+REMEMBERED_VALUES: Final = 4_096
+SHORT_VALUE: Final = 32
+"""Characters of a value whose spelling is remembered; a number has fewer."""
 REMEMBERED_CHARACTERS: Final = 8_192
 """Longer texts are searched anew each time."""
 SEARCHED: Final = 8
@@ -60,8 +63,9 @@ _SPOKEN: Final = re.compile(
 _MONTH_END: Final = "|".join(sorted({name[-3:] for name in MONTHS}))
 _MONTH_START: Final = "|".join(sorted({name[:3] for name in MONTHS}))
 # What every spoken date has at one of its sides; texts without it are not searched for dates.
-_AFTER_MONTH: Final = re.compile(rf" (?:(?<=(?:{_MONTH_END}) )|(?<=(?:{_MONTH_END})\. ))\d")
+_AFTER_MONTH: Final = re.compile(rf" (?=\d)(?:(?<=(?:{_MONTH_END}) )|(?<=(?:{_MONTH_END})\. ))")
 _BEFORE_MONTH: Final = re.compile(rf"\d(?:st|nd|rd|th)? (?:of )?(?:{_MONTH_START})")
+_DIGIT: Final = re.compile(r"\d")
 _HALF_SPACE: Final = re.compile(r" (?<=\d )(?=[ap]\.?m\b)")
 
 
@@ -125,7 +129,7 @@ class Known:
             found = [value for raw in sorted(new) for value in _spelled(raw.rstrip(_CLOSING))]
         self._values.update(found)
         for value in found:
-            if value[0].isdecimal() and (number := as_number(value)) is not None:
+            if (number := as_number(value)) is not None:
                 self._numbers[number] = None
 
     def has_field(self, value: str) -> bool:
@@ -192,6 +196,8 @@ def values_of(text: str) -> tuple[str, ...]:
 
 
 def _values(text: str) -> tuple[str, ...]:
+    if _DIGIT.search(text) is None:
+        return ()
     plain = text.casefold()
     if "," in plain and not plain.startswith(("{", "[")):
         plain = _THOUSANDS.sub("", plain)
@@ -275,6 +281,10 @@ def _instructed(text: str) -> frozenset[str]:
 
 
 def _spelled(value: str) -> tuple[str, ...]:
+    return _spell(value) if len(value) > SHORT_VALUE else _remembered_spelling(value)
+
+
+def _spell(value: str) -> tuple[str, ...]:
     if value.isdecimal() and len(value) <= _DIGITS:
         return (value.lstrip("0") or "0",)
     if value[0].isdigit():
@@ -293,6 +303,10 @@ def _spelled(value: str) -> tuple[str, ...]:
     return (value,)
 
 
+# Most texts of one trade have the same ids, prices and dates in them.
+_remembered_spelling = lru_cache(maxsize=REMEMBERED_VALUES)(_spell)
+
+
 def _time(hour: str, minute: str) -> str:
     return f"{int(hour)}:{minute}"
 
@@ -304,9 +318,12 @@ def runs_of(value: str) -> list[str]:
 
 def as_number(value: str) -> float | None:
     """The number that a value is, to two decimals; None for anything else."""
-    if value[:1].isdecimal() and _NUMBER.fullmatch(value):
-        return round(float(value), 2)
-    return None
+    return _remembered_number(value) if len(value) <= SHORT_VALUE else None
+
+
+@lru_cache(maxsize=REMEMBERED_VALUES)
+def _remembered_number(value: str) -> float | None:
+    return round(float(value), 2) if _NUMBER.fullmatch(value) else None
 
 
 def sums_of(numbers: Iterable[float], limit: int = 12) -> set[float]:

@@ -15,6 +15,8 @@ PATTERN_LIMIT: Final = 200
 """Longest `pattern`, and longest text that one is tried on; both come from outside."""
 
 
+_TYPE_ONLY: Final = frozenset(("type", "title", "description", "default", "example", "examples"))
+"""Most parts of most schemas ask for a type only, and have remarks to people beside it."""
 _REFERRING: Final = ("$ref", "anyOf", "oneOf", "allOf")
 
 
@@ -59,7 +61,13 @@ def _walk(
 
 
 def _is_exempt(schema: Mapping[str, JsonValue], value: JsonValue) -> bool:
-    """Whether nothing can be held against a value: redacted, too large, or null where it may be."""
+    """Whether nothing can be held against a value.
+
+    It has the one thing that is asked, a type; or it was redacted, is too large for a number, or
+    null where it may be.
+    """
+    if _TYPE_ONLY.issuperset(schema) and _has_type(value, schema.get("type")):
+        return True
     if value is None:
         # As OpenAPI 3.0 says it.
         return schema.get("nullable") is True

@@ -14,6 +14,7 @@ from monitor.model import JsonValue
 LEAF_LIMIT: Final = 2_000
 """Leaves of one value that are looked at; what lies beyond is left out."""
 DEPTH_LIMIT: Final = 32
+_NESTED: Final = (dict, list)
 _NUMBER: Final = re.compile(r"-?[0-9]{1,400}(?:\.[0-9]{1,400})?[eE]\+?[0-9]{1,18}")
 
 
@@ -53,16 +54,16 @@ def leaves(value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
     count = 0
     while stack and count < LEAF_LIMIT:
         path, item, depth = stack.pop()
-        if isinstance(item, dict | list) and depth < DEPTH_LIMIT:
+        if not isinstance(item, _NESTED):
+            count += 1
+            yield path, item
+        elif depth < DEPTH_LIMIT:
             children = item.items() if isinstance(item, dict) else enumerate(item)
             stack.extend(
                 reversed(
                     [(f"{path}.{key}" if path else f"{key}", v, depth + 1) for key, v in children]
                 )
             )
-        elif not isinstance(item, dict | list):
-            count += 1
-            yield path, item
 
 
 def is_empty(value: JsonValue) -> bool:
