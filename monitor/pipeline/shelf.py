@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from contextlib import suppress
 from typing import Final, Literal, TypeVar
 
 import msgspec
@@ -116,7 +117,9 @@ class Shelf:
                 self._known.add(hash(key))
             elif hash(key) in self._known:
                 self._known.discard(hash(key))
-                self._store.pop(key, None)
+                # `pop` would read the value first, which may be a trace's spans.
+                with suppress(KeyError):
+                    del self._store[key]
         self._changed = {}
 
     def everything(self) -> dict[str, bytes]:
