@@ -39,7 +39,7 @@ class WordLlamaEncoder:
         # Lone surrogates cannot be tokenised.
         clean = [text[:TEXT_LIMIT].encode("utf-8", "replace").decode() or " " for text in texts]
         try:
-            rows = np.asarray(model.embed(clean, norm=False), dtype=np.float32)
+            rows = np.stack([_mean(model, text) for text in clean])
         except Exception as error:  # a foreign library, any failure means no answer
             raise BackendUnavailable(f"wordllama failed to encode: {error}") from error
         finite: npt.NDArray[np.float32] = np.where(np.isfinite(rows), rows, np.float32(0))
@@ -56,6 +56,14 @@ class WordLlamaEncoder:
                 self._broken = f"wordllama cannot be loaded: {error}"
                 raise BackendUnavailable(self._broken) from error
         return self._model
+
+
+def _mean(model: Any, text: str) -> npt.NDArray[np.float32]:
+    """The mean of the text's word vectors, as `embed` gives it, without a batch's padding."""
+    tokens = model.tokenizer.encode(text, add_special_tokens=False).ids
+    vectors = model.embedding.take(np.asarray(tokens, dtype=np.intp), axis=0, mode="clip")
+    total: npt.NDArray[np.float32] = vectors.sum(axis=0, dtype=np.float32)
+    return total / np.float32(max(len(tokens), 1))
 
 
 def _release() -> str:
