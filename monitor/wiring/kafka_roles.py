@@ -30,7 +30,7 @@ from monitor.roles.release_pages import ReleasePages
 from monitor.wiring.engines import VERSION, engine
 from monitor.wiring.judge import judge_worker
 from monitor.wiring.kafka import names_of, plan_of
-from monitor.wiring.paging import pager
+from monitor.wiring.paging import observing, pager
 from monitor.wiring.receivers import edge_counts, forwarder, otlp_receivers
 
 NOTHING = Totals({}, (), (), {}, 0, 0, {})
@@ -46,26 +46,25 @@ def export(settings: Settings, *, standby: bool = False) -> tuple[Role, Pages]:
         settings,
         settings.ledger.path,
         durable=True,
-        counts=lambda: {**role.counters, "fault:sink": parts.engine.sink_failures},
+        counts=lambda: {
+            **edge_counts(beside),
+            **role.counters,
+            "fault:sink": parts.engine.sink_failures,
+        },
         lag=lag,
         redaction=service_redaction(settings),
         build=Told,
         groups=lambda: Groups(lags.found, role.behind_s),
     )
     told = pager(settings, parts)
-
-    def observe(lag_s: float) -> None:
-        lag.observe(lag_s)
-        if told is not None:
-            told.wake()
-
+    beside = [each for each in (parts.label_reader, told) if each is not None]
     role = Exporter(
         given,
         names,
         parts.engine,
         parts.close,
         group=f"{names.export}.standby" if standby else names.export,
-        lag=observe,
+        lag=observing(lag, told),
     )
     token = settings.metrics.token
     pages = Pages(
@@ -81,8 +80,7 @@ def export(settings: Settings, *, standby: bool = False) -> tuple[Role, Pages]:
             None if token is None else token.get_secret_value(),
         ).routes(),
     )
-    companions = [each for each in (lags, parts.label_reader, told) if each is not None]
-    return Beside(role, companions), pages
+    return Beside(role, [lags, *beside]), pages
 
 
 def collect(settings: Settings, say: Callable[[str], None]) -> tuple[Role, Pages]:

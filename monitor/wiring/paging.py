@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from monitor.alerting.pages import Policy
 from monitor.backends.alertmanager import Alertmanager
 from monitor.config import Settings
+from monitor.exposition.live import LagGauge
 from monitor.ledger.snapshot import Totals
 from monitor.roles.pager import Pager
 from monitor.roles.position_file import PositionFile
@@ -42,3 +45,15 @@ def pager(settings: Settings, parts: Parts) -> Pager | None:
         totals,
         Policy(given.labels, given.runbook, given.repeat_s),
     )
+
+
+def observing(lag: LagGauge, told: Pager | None) -> Callable[[float], None]:
+    """What each commit's reports are told to: a page is looked for as soon as one is due."""
+    if told is None:
+        return lag.observe
+
+    def observe(lag_s: float) -> None:
+        lag.observe(lag_s)
+        told.wake()
+
+    return observe

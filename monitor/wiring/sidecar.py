@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from monitor.chosen import (
@@ -13,12 +12,11 @@ from monitor.exposition.live import LagGauge
 from monitor.hosted import hosted_receivers
 from monitor.ports import Redaction
 from monitor.roles.embedded import Embedded, EmbeddedLimits, Health
-from monitor.roles.pager import Pager
 from monitor.roles.pages import Pages
 from monitor.roles.release_pages import ReleasePages
 from monitor.roles.service import Companion, Service
 from monitor.wiring.engines import engine
-from monitor.wiring.paging import pager
+from monitor.wiring.paging import observing, pager
 from monitor.wiring.receivers import edge_counts, forwarder, otlp_receivers
 
 
@@ -53,7 +51,7 @@ def service(settings: Settings, lag: LagGauge | None = None) -> Service:
         receivers,
         _limits(settings),
         parts.stores.spool.bytes,
-        _observing(lag, told),
+        observing(lag, told),
         health,
         redact=redaction.spans if redaction else list,
     )
@@ -72,18 +70,6 @@ def service(settings: Settings, lag: LagGauge | None = None) -> Service:
         ).routes(),
     )
     return Service(embedded, pages, parts.close, beside)
-
-
-def _observing(lag: LagGauge, told: Pager | None) -> Callable[[float], None]:
-    """What each commit's reports are told to."""
-    if told is None:
-        return lag.observe
-
-    def observe(lag_s: float) -> None:
-        lag.observe(lag_s)
-        told.wake()
-
-    return observe
 
 
 def _limits(settings: Settings) -> EmbeddedLimits:
