@@ -15,7 +15,7 @@ from monitor.alerting.alerts import Policy, rule_files
 from monitor.alerting.budget import burn_factor, largest_burn
 from monitor.cli import main
 from monitor.errors import ConfigurationError
-from monitor.exposition import catalogue, judge_catalogue, release_catalogue
+from monitor.exposition import catalogue, group_catalogue, judge_catalogue, release_catalogue
 from monitor.exposition.catalogue import Metric
 
 HERE = Path(__file__).resolve().parent / "rules"
@@ -25,7 +25,8 @@ TICKETS = {
     *("AgentFailureReasonShift", "AgentCascadeRising", "AgentSilentDrift"),
     *("AgentJudgeDisagreesWithHumans", "AgentJudgeFailing", "AgentJudgeBudgetExhausted"),
     *("AgentMonitorScoringLag", "AgentTurnsDropped", "AgentEvaluatorIdle"),
-    "AgentReleaseLabelOverflow",
+    *("AgentReleaseLabelOverflow", "AgentPayloadsRefused", "AgentSourceDown", "AgentMonitorFaults"),
+    *("AgentReportsUndelivered", "AgentPagesUntold", "AgentGroupBehind"),
 }
 METRIC = re.compile(r"\bagent_monitor_\w+")
 
@@ -119,7 +120,7 @@ def test_recording_rules_are_named_level_metric_operation(rules):
 
 def test_every_metric_that_a_rule_reads_is_exposed(rules):
     exposed: set[str] = set()
-    for source in (catalogue, release_catalogue, judge_catalogue):
+    for source in (catalogue, release_catalogue, judge_catalogue, group_catalogue):
         for metric in vars(source).values():
             if isinstance(metric, Metric):
                 exposed |= _series(metric)

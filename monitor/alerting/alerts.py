@@ -7,7 +7,8 @@ from typing import Final, NamedTuple
 
 from monitor.alerting import recording as rec
 from monitor.alerting.budget import burn_factor
-from monitor.alerting.rule import Alert, Group, Severity, rule_file
+from monitor.alerting.health import health
+from monitor.alerting.rule import PAGE, TICKET, Alert, Group, rule_file
 from monitor.errors import ConfigurationError
 
 REGRESSION: Final = "AgentCorrectnessRegression"
@@ -16,9 +17,6 @@ LEAST_EFFECT: Final = 0.01
 LEAST_TURNS: Final = 200
 LEAST_PAIRS: Final = 200
 LEAST_PHI: Final = 0.4
-PAGE: Final[Severity] = "page"
-TICKET: Final[Severity] = "ticket"
-_SHARE: Final = "{{ $value | humanizePercentage }}"
 _JOB: Final = re.compile(r"[\w./:@ -]{1,128}")
 _PAIR: Final = "on (job, release, baseline_release)"
 # In a template's query `%q` quotes a label's value, whatever it holds.
@@ -65,7 +63,7 @@ def rule_files(policy: Policy) -> dict[str, str]:
         ),
         "agreement.yaml": Group("agent-monitor-agreement", (*rec.AGREEMENT, _disagreement()), "5m"),
         "judge.yaml": Group("agent-monitor-judge", (*rec.JUDGING, *_judge()), "30s"),
-        "health.yaml": Group("agent-monitor-health", (*rec.HEALTH, *_health(policy.job)), "15s"),
+        "health.yaml": Group("agent-monitor-health", (*rec.HEALTH, *health(policy.job)), "15s"),
     }
     return {name: rule_file((group,), policy.runbook) for name, group in groups.items()}
 
@@ -161,11 +159,15 @@ def _judge() -> tuple[Alert, ...]:
     return (
         Alert(
             "AgentJudgeFailing",
-            f"{rec.JUDGE_ERRORS} > 0.2\nor\nmax by (job) (agent_monitor_judge_circuit_open) > 0",
+            f"{rec.JUDGE_ERRORS} > 0.2\nor\nmax by (job) (agent_monitor_judge_circuit_open) > 0\n"
+            "or\n"
+            "sum by (job) (increase(agent_monitor_judge_skipped_conversations_total"
+            '{why=~"queue_full|damaged|defect"}[15m])) > 0',
             TICKET,
             "The judge fails",
             "More than 20 % of the calls to the judge fail, or it is not asked any more because "
-            "they did. Turns that only it could decide stay unscored.",
+            "they did, or drawn conversations never reached it. Turns that only it could decide "
+            "stay unscored.",
             hold="10m",
             keep="5m",
         ),
@@ -196,48 +198,6 @@ def _judge() -> tuple[Alert, ...]:
             "{{ $value | humanize }} turns came within an hour. Either nothing scores them, "
             "or a judge is configured that sees none of them.",
             hold="15m",
-            keep="5m",
-        ),
-    )
-
-
-def _health(job: str) -> tuple[Alert, ...]:
-    return (
-        Alert(
-            "AgentMonitorDown",
-            f'absent(up{{job="{job}"}} == 1)',
-            PAGE,
-            "No agent monitor can be scraped",
-            f"No target of the job {job} answers: nothing is watched, and no other alert can tell.",
-            # With a scrape and an evaluation it comes to two minutes at most.
-            hold="90s",
-        ),
-        Alert(
-            "AgentMonitorScoringLag",
-            f"{rec.LAG} > 5",
-            TICKET,
-            "Verdicts come late",
-            "One in a hundred takes {{ $value | humanizeDuration }} or more from the close of its "
-            "turn to the ledger.",
-            hold="10m",
-            keep="5m",
-        ),
-        Alert(
-            "AgentTurnsDropped",
-            f"{rec.LOST} > 0.001",
-            TICKET,
-            "Spans that were accepted are lost to scoring",
-            f"{_SHARE} of them were dropped at a limit, or set aside as unreadable.",
-            hold="10m",
-            keep="5m",
-        ),
-        Alert(
-            "AgentReleaseLabelOverflow",
-            'max by (job) (increase(agent_monitor_label_overflow_total{label="release"}[15m])) > 0',
-            TICKET,
-            "More releases than series",
-            "A release found no place of its own and counts as `other`, where it is not compared "
-            "with anything; the newest takes the place of the one with the least traffic.",
             keep="5m",
         ),
     )

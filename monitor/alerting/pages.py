@@ -7,8 +7,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from monitor.alerting.alerts import LEAST_EFFECT, PAGE, REGRESSION
-from monitor.alerting.rule import runbook_url
+from monitor.alerting.alerts import LEAST_EFFECT, REGRESSION
+from monitor.alerting.rule import PAGE, runbook_url
 from monitor.ledger.snapshot import Totals
 from monitor.releases.arms import ROOT_REASONS
 from monitor.releases.standing import Shown, Standing

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 Severity: TypeAlias = Literal["page", "ticket"]
+PAGE: Final[Severity] = "page"
+TICKET: Final[Severity] = "ticket"
 HEADER: Final = """\
 # Written by `agent-monitor rules`; change the policy there and write it again.
 """

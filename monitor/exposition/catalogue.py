@@ -45,7 +45,7 @@ LABELLED: Final[tuple[str, ...]] = get_args(LabelledMetric)
 SUB_METRICS: Final = tuple(dict.fromkeys(SUB_METRIC_OF.values()))
 SPAN_OUTCOMES: Final = ("accepted", "attached", "duplicate", "late", "dropped", "dead_lettered")
 DROPPED: Final = ("no_agent", "spans_per_trace", "bytes_per_trace", "traces_per_conversation")
-FAULTS: Final = ("store", "writer", "sink", "quarantined_row")
+FAULTS: Final = ("store", "writer", "sink", "receiver", "quarantined_row")
 REFUSALS: Final = (
     "overloaded",
     "malformed",
@@ -72,6 +72,10 @@ EVENTS_KNOWN: Final = (
     "labels_dropped",
     "labels_errors",
     "labels_refused",
+    "alerts_told",
+    "alerts_failed",
+    *(f"reload_failed:{what}" for what in ("token", "tls")),
+    *(f"forward_dropped:{why}" for why in ("queue_requests", "queue_bytes", "too_old", "refused")),
     "stitched",
     "stitched_anew",
     "branched",
