@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, Final
 
+from monitor.backends.own_threads import OwnThreads
 from monitor.errors import BackendUnavailable, ConfigurationError
 from monitor.judging.prices import REPLY_TOKENS
 from monitor.ports import JudgePrompt, JudgeReply
 
 REPLY_LIMIT: Final = 65_536
+THREADS: Final = 16
 THROTTLED: Final = ("ThrottlingException", "ServiceQuotaExceededException", "TooManyRequests")
 REFUSED: Final = (
     "AccessDeniedException",
@@ -19,9 +20,19 @@ REFUSED: Final = (
     "ExpiredTokenException",
 )
 
+NEVER_SENT: Final = (
+    "ConnectTimeoutError",
+    "EndpointConnectionError",
+    "NoCredentialsError",
+    "PartialCredentialsError",
+    "ProxyConnectionError",
+    "SSLError",
+)
+"""Failures before the question was on its way, which cost nothing."""
+
 
 class BedrockJudge:
-    """Asks with boto3's usual credentials; one client for all calls, each in a thread."""
+    """Asks with boto3's usual credentials; one client, and a thread of its own for each call."""
 
     def __init__(
         self,
@@ -30,23 +41,27 @@ class BedrockJudge:
         timeout_s: float = 30.0,
         *,
         cache: bool = False,
+        threads: int = THREADS,
         client: Any = None,
     ) -> None:
         """`cache` marks the rubric and the shared evidence for models that cache prompts.
+
+        A call has `timeout_s` in all: botocore's own limit begins anew with every byte.
 
         Raises ConfigurationError where boto3 is not installed or no region is known.
         """
         self.version = model
         self._cache = cache
-        self._client = client or _client(region, timeout_s)
+        self._client = client or _client(region, timeout_s, threads)
+        self._threads = OwnThreads("bedrock", threads, timeout_s)
 
     async def ask(self, prompt: JudgePrompt) -> JudgeReply:
         """The text of the reply's blocks (port `JudgeModel`)."""
-        return await asyncio.to_thread(self._converse, prompt)
+        return await self._threads.run(lambda: self._converse(prompt))
 
     async def close(self) -> None:
-        """Close the connections."""
-        await asyncio.to_thread(self._client.close)
+        """Close the connections that are idle; this waits for nobody."""
+        self._client.close()
 
     def _converse(self, prompt: JudgePrompt) -> JudgeReply:
         from botocore.exceptions import BotoCoreError, ClientError
@@ -68,13 +83,13 @@ class BedrockJudge:
             raise _failure(error.response.get("Error", {}).get("Code", "")) from None
         except BotoCoreError as error:
             name = type(error).__name__
-            raise BackendUnavailable(
-                f"the judge: {name}", "timeout" if "Timeout" in name else "down"
-            ) from None
+            why = "timeout" if "Timeout" in name else "down"
+            reached = name not in NEVER_SENT
+            raise BackendUnavailable(f"the judge: {name}", why, reached=reached) from None
         return _reply(answer)
 
 
-def _client(region: str | None, timeout_s: float) -> Any:
+def _client(region: str | None, timeout_s: float, connections: int) -> Any:
     try:
         import boto3
         from botocore.config import Config
@@ -84,6 +99,7 @@ def _client(region: str | None, timeout_s: float) -> Any:
     config = Config(
         connect_timeout=min(timeout_s, 10.0),
         read_timeout=timeout_s,
+        max_pool_connections=connections,
         retries={"total_max_attempts": 1},  # tries are counted and paid for by the judge role
     )
     try:
@@ -102,10 +118,16 @@ def _reply(answer: Any) -> JudgeReply:
         blocks = answer["output"]["message"]["content"]
         text = "".join(block["text"] for block in blocks if "text" in block)
         usage = answer.get("usage") or {}
-        read, written = (_count(usage.get(name)) for name in ("inputTokens", "outputTokens"))
-        return JudgeReply(text[:REPLY_LIMIT], read, written)
+        return JudgeReply(text[:REPLY_LIMIT], _read(usage), _count(usage.get("outputTokens")))
     except (LookupError, TypeError, AttributeError):
         raise BackendUnavailable("Bedrock's answer is no Converse output", "garbage") from None
+
+
+def _read(usage: Any) -> int | None:
+    """All that the model read; Converse tells what came through its cache apart."""
+    told = _count(usage.get("inputTokens"))
+    apart = [_count(usage.get(f"cache{kind}InputTokens")) or 0 for kind in ("Read", "Write")]
+    return None if told is None else told + sum(apart)
 
 
 def _count(value: Any) -> int | None:

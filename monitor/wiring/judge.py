@@ -167,7 +167,14 @@ def judge_model(given: JudgeSettings) -> JudgeModel:
     if not given.model:
         raise ConfigurationError("`judge.model` is missing: name the model that is to judge")
     if given.backend == "bedrock":
-        return BedrockJudge(given.model, given.region, given.timeout_s, cache=given.prompt_cache)
+        return BedrockJudge(
+            given.model,
+            given.region,
+            given.timeout_s,
+            cache=given.prompt_cache,
+            # As many again as may be asked at once: for those that do not end in time.
+            threads=2 * given.concurrency,
+        )
     if not given.url:
         raise ConfigurationError("`judge.url` is missing: the endpoint, up to and including /v1")
     require_safe(given.url, insecure=given.insecure)
