@@ -13,6 +13,7 @@ from typing import Any
 from judge_asking import invents
 
 Grade = Callable[[dict[str, Any]], str]
+Usage = Callable[[dict[str, Any]], tuple[int, int]]
 TROUBLES = (
     *("throttled", "down", "hang", "garbage", "huge", "half", "language", "nan", "refusal"),
     *("reset", "wrong_nonce", "empty"),
@@ -22,6 +23,10 @@ TROUBLES = (
 def lenient(document: dict[str, Any]) -> str:
     """Passes all but what a control has planted."""
     return "fail" if invents(document) else "pass"
+
+
+def fixed_usage(body: dict[str, Any]) -> tuple[int, int]:
+    return 100, 20
 
 
 class JudgeServer:
@@ -35,6 +40,11 @@ class JudgeServer:
         """The bodies of all requests, in order."""
         self.keys: list[str | None] = []
         self.hang_s = 0.0
+        self.think_s = 0.0
+        """Before each answer."""
+        self.usage: Usage = fixed_usage
+        self.billed: list[tuple[int, int]] = []
+        """Tokens read and written, of each request as it came, whatever became of its answer."""
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -45,6 +55,8 @@ class JudgeServer:
                 body = json.loads(self.rfile.read(length))
                 server.asked.append(body)
                 server.keys.append(self.headers.get("Authorization"))
+                server.billed.append(server.usage(body))
+                time.sleep(server.think_s)
                 server.answer(self, body)
 
             def log_message(self, *_: object) -> None:
@@ -83,7 +95,8 @@ class JudgeServer:
             content = "x" * 200_000
         else:
             content = spoilt(reply_to(body["messages"][1]["content"], self.grade), trouble)
-        usage = {"prompt_tokens": 100, "completion_tokens": 20}
+        read, written = self.usage(body)
+        usage = {"prompt_tokens": read, "completion_tokens": written}
         choices = [{"index": 0, "message": {"role": "assistant", "content": content}}]
         return json.dumps({"choices": choices, "usage": usage}).encode()
 
