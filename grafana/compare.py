@@ -69,7 +69,8 @@ def _figures() -> tuple[Panel, ...]:
         numbers(
             Told(
                 "Turns still needed",
-                "Turns of the new release until its evidence can be weighed.",
+                "Turns, of the new release or of its baseline, until the evidence can be weighed. "
+                "An upgrade that changes the rules of verdicts begins anew.",
                 "No release has a baseline yet: it needs the conversations that [releases] "
                 "baseline_conversations names.",
             ),
@@ -99,8 +100,7 @@ def _standing() -> Panel:
         Told(
             "Standing of each comparison",
             "Canary: against a baseline that still serves, which is fairer; swap: against its "
-            "history; accepted: an operator took the change. Left out are turns of a kind that the "
-            "baseline never had.",
+            "history. Left out are turns of a kind that the baseline never had.",
             NOT_COMPARED,
         ),
         {

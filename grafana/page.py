@@ -56,7 +56,7 @@ def page(
         for panel in row.panels:
             built = built.with_panel(panel)
     finished = built.build()
-    finished.annotations = model.AnnotationContainer([_swaps(), _alerts()])
+    finished.annotations = model.AnnotationContainer([_swaps(), _upgrades(), _alerts()])
     for number, placed in enumerate(finished.panels or (), start=1):
         placed.id_val = number  # links to a single panel name it by its id
     return json.dumps(finished, cls=JSONEncoder, indent=2, sort_keys=True) + "\n"
@@ -123,6 +123,18 @@ def _swaps() -> model.AnnotationQuery:
         titleFormat="{{release}} was first seen",
         tagKeys="release",
         useValueForTime=True,
+    )
+
+
+def _upgrades() -> model.AnnotationQuery:
+    return _Mark(
+        "Change of the rules of verdicts",
+        "purple",
+        "sum by (instance) "
+        '(increase(agent_monitor_events_total{@all,event="evaluator_replaced"}[2m])) > 0',
+        step="60s",
+        titleFormat="Verdicts changed their meaning: comparisons begin anew",
+        tagKeys="instance",
     )
 
 

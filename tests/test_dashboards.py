@@ -251,14 +251,17 @@ def test_a_page_chooses_source_job_instance_and_release(page):
 
 
 @pytest.mark.parametrize("page", FOUND.values(), ids=FOUND)
-def test_swaps_and_alerts_are_marked_on_every_page(page):
-    swaps, alerts = page["annotations"]["list"]
+def test_swaps_upgrades_and_alerts_are_marked_on_every_page(page):
+    swaps, upgrades, alerts = page["annotations"]["list"]
     assert swaps["useValueForTime"]
     ((name, _),) = selectors(swaps["expr"])
     assert name == catalogue.FIRST_SEEN.name
+    ((name, _),) = selectors(upgrades["expr"])
+    assert name == f"{catalogue.EVENTS.name}_total"
+    assert "evaluator_replaced" in catalogue.EVENTS_KNOWN
     ((name, _),) = selectors(alerts["expr"])
     assert name == "ALERTS"
-    for mark in (swaps, alerts):
+    for mark in (swaps, upgrades, alerts):
         assert mark["datasource"]["uid"] == "${datasource}"
         assert mark["enable"]
 

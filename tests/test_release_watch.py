@@ -12,7 +12,7 @@ from released import NEW, NEXT, OLD, alternating, closed, fed, swapped, traffic
 from monitor.releases.arms import Revised, stratum
 from monitor.releases.pairs import Rules
 from monitor.releases.standing import Standing
-from monitor.releases.watch import PAIRS_LIMIT, Watch
+from monitor.releases.watch import PAIRS_LIMIT, STRAGGLERS, Watch
 
 PAGES = math.log10(200)
 
@@ -161,7 +161,7 @@ def test_a_late_revision_changes_later_statistics_and_no_past_evidence() -> None
     row = stratum(1, 0)
     before = standing(watch)
     for _ in range(50):
-        watch.revise(Revised(NEW, (row, 1, 5, 0), NEW, (row, 0, 5, 0)))
+        watch.revise(Revised(NEW, (row, 1, 5, 0), NEW, (row, 0, 5, 0), "rules-1"))
     after = standing(watch)
 
     assert after.evidence == before.evidence
@@ -173,7 +173,7 @@ def test_a_late_revision_changes_later_statistics_and_no_past_evidence() -> None
 def test_a_revision_may_move_a_conversation_to_another_release() -> None:
     watch = swapped()
     row = stratum(1, 0)
-    watch.revise(Revised(NEW, (row, 1, 5, 0), OLD, (row, 1, 5, 0)))
+    watch.revise(Revised(NEW, (row, 1, 5, 0), OLD, (row, 1, 5, 0), "rules-1"))
 
     qualities = {q.release: q.correctness for q in watch.shown().qualities}
     shown = qualities[NEW]
@@ -274,10 +274,78 @@ def test_the_newest_release_with_a_long_history_is_the_baseline() -> None:
 
 
 def test_verdicts_of_another_evaluator_are_never_compared() -> None:
-    watch = fed(swapped(), traffic(NEXT, 100, 4, evaluator="rules-2"))
+    # The new evaluator is five times as strict; nobody is paged for that, and nothing looks well.
+    watch = fed(swapped(20), traffic(NEW, 3000, 4, evaluator="rules-2"))
 
-    assert standings(watch) == []
-    assert [q.release for q in watch.shown().qualities] == [NEXT]
+    found = standing(watch)
+    assert "total" not in found.evidence
+    assert found.turns_needed == 10_000  # 2,000 conversations of the old release, of five turns
+    assert found.effect is None
+    assert watch.shown().qualities[0].drift == 0
+    assert watch.shown().evaluators_replaced == 1
+
+
+def test_what_was_found_worse_stays_so_when_the_evaluator_changes() -> None:
+    watch = swapped()
+    before = standing(watch).evidence["total"]
+
+    fed(watch, traffic(NEW, 100, 20, evaluator="rules-2"))
+
+    assert before > math.log10(200)
+    assert standing(watch).evidence["total"] == before
+    assert watch.clear(NEW)
+    assert standing(watch).evidence == {}
+
+
+def test_a_canary_goes_on_under_the_new_evaluator() -> None:
+    watch = fed(Watch(), traffic(OLD, 2000, 20), traffic(NEW, 100, 20))
+
+    fed(
+        watch,
+        alternating(
+            traffic(OLD, 700, 20, evaluator="rules-2"), traffic(NEW, 700, 4, evaluator="rules-2")
+        ),
+    )
+
+    found = standing(watch)
+    assert (found.mode, found.turns_needed) == ("canary", 0)
+    assert found.evidence["total"] > math.log10(200)
+
+
+@pytest.mark.parametrize("evaluator", ["rules-1", None], ids=["before", "across"])
+def test_a_revision_of_what_was_counted_before_the_upgrade_changes_nothing(
+    evaluator: str | None,
+) -> None:
+    watch = fed(swapped(20), traffic(NEW, 100, 20, evaluator="rules-2"))
+    row = stratum(1, 0)
+    watch.changes()
+
+    watch.revise(Revised(NEW, (row, 1, 5, 0), NEW, (row, 0, 5, 0), evaluator))
+
+    assert watch.changes() == {}
+
+
+def test_workers_that_are_upgraded_one_by_one_do_not_begin_anew_each_time() -> None:
+    both = [
+        alternating(traffic(name, 700, 20), traffic(name, 700, 20, evaluator="rules-2"))
+        for name in (OLD, NEW)
+    ]
+    watch = fed(Watch(), traffic(OLD, 2000, 20), alternating(*both))
+
+    assert watch.shown().evaluators_replaced == 1
+    # Of each release's conversations, those under the new evaluator count.
+    assert watch.evidence(OLD, NEW).conversations == (700, 700)  # type: ignore[union-attr]
+
+
+def test_an_evaluator_that_is_put_back_begins_anew_once_nothing_else_comes() -> None:
+    watch = fed(Watch(), traffic(OLD, 2000, 20), traffic(OLD, 50, 20, evaluator="rules-2"))
+
+    fed(watch, traffic(OLD, STRAGGLERS - 1, 20))
+    before = watch.shown().evaluators_replaced
+    fed(watch, traffic(OLD, 1, 20))
+
+    assert (before, watch.shown().evaluators_replaced) == (1, 2)
+    assert watch.evidence(OLD, OLD).conversations == (1, 1)  # type: ignore[union-attr]
 
 
 def test_a_release_that_drifts_without_a_swap_is_noticed() -> None:

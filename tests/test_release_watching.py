@@ -95,6 +95,16 @@ def test_a_revision_tells_where_the_conversation_stood_and_where_it_stands(db: D
     moved = revised_of(found[0])
     assert (moved.release, moved.was) == (OLD, (1 * 4 + 1, 0, 2, 0))
     assert (moved.now_release, moved.now) == (NEW, (1 * 4 + 2, 1, 1, 1))
+    assert moved.evaluator == "rules-1 "
+
+
+def test_a_revision_by_another_evaluator_is_told_from_others(db: Database) -> None:
+    ledger = Ledger(db)
+    folded(db, ledger, report("c", passed("1"), evaluator="rules-0"))
+
+    moved = revised_of(folded(db, ledger, report("c", root("1"), revision=2))[0])
+
+    assert moved.evaluator is None
 
 
 def test_a_report_that_comes_again_is_not_weighed_again(db: Database) -> None:

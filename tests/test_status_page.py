@@ -148,3 +148,13 @@ def test_comparisons_tell_the_evidence_or_how_much_is_missing() -> None:
         ],
         ["third", f"{A} (swap)", "not known", "e = 10^0.4", "none"],
     ]
+
+
+def test_an_upgrade_hides_no_page_and_says_that_comparisons_began_anew() -> None:
+    kept = Standing(B, A, "swap", 9000, {"total": 3.25})
+    shown = Shown((kept,), (), {"total": 2.3}, evaluators_replaced=1)
+
+    page = Page(status_page(shop()[0], Live(shown=shown)).decode())
+
+    title = "Releases compared (begun anew by changed rules of verdicts: 1)"
+    assert page.tables[title][1][3] == "e = 10^3.2, pages"

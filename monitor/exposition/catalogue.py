@@ -69,6 +69,7 @@ EVENTS_KNOWN: Final = (
     "forgotten",
     "revived",
     "damaged_state",
+    "evaluator_replaced",
     "labels_dropped",
     "labels_errors",
     "labels_refused",

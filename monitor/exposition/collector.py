@@ -131,7 +131,9 @@ def _span_families(totals: Totals, live: Live) -> Iterator[Family]:
     quarantined = sum(totals.family("quarantined").values())
     faults[("quarantined_row",)] = faults.get(("quarantined_row",), 0) + quarantined
     yield counter(cat.FAULTS_TOTAL, _with_zeros(cat.FAULTS_TOTAL, faults))
-    yield counter(cat.EVENTS, _with_zeros(cat.EVENTS, sorted_out["event"]))
+    events = sorted_out["event"]
+    events[("evaluator_replaced",)] = live.shown.evaluators_replaced
+    yield counter(cat.EVENTS, _with_zeros(cat.EVENTS, events))
     yield counter(cat.USAGE_MISSING, sorted_out[USAGE_MISSING])
     yield counter(cat.REDACTIONS, _with_zeros(cat.REDACTIONS, sorted_out["redacted"]))
     yield counter(cat.EXPIRED, sorted_out["expired"])

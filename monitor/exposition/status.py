@@ -102,7 +102,10 @@ def _comparisons(live: Live) -> str:
             )
         )
     head = ("Release", "Baseline", "Drop in correct turns", "Evidence", "Reasons that rose")
-    return _table("Releases compared", head, rows)
+    title = "Releases compared"
+    if replaced := live.shown.evaluators_replaced:
+        title += f" (begun anew by changed rules of verdicts: {replaced})"
+    return _table(title, head, rows)
 
 
 def _drop(effect: tuple[float, float, float] | None) -> str:
@@ -113,13 +116,12 @@ def _drop(effect: tuple[float, float, float] | None) -> str:
 
 
 def _strength(standing: Standing, threshold: float | None) -> str:
+    found = standing.evidence.get("total")
+    if found is not None and threshold is not None and found >= threshold:
+        return f"e = 10^{found:.1f}, pages"
     if standing.turns_needed:
         return f"not enough data: {standing.turns_needed} more turns"
-    found = standing.evidence.get("total")
-    if found is None:
-        return "none"
-    pages = threshold is not None and found >= threshold
-    return f"e = 10^{found:.1f}{', pages' if pages else ''}"
+    return "none" if found is None else f"e = 10^{found:.1f}"
 
 
 def _reasons(totals: Totals, names: Sequence[str]) -> str:

@@ -63,6 +63,8 @@ class Revised(NamedTuple):
     was: tuple[int, int, int, int]
     now_release: str
     now: tuple[int, int, int, int]
+    evaluator: str | None = None
+    """Of the verdicts before and after; None where those are of two."""
 
 
 def stratum(chain: int, intent: int) -> int:

@@ -140,14 +140,14 @@ class Pair:
             return 0
         arms = self.arms(record, base, at)
         found = Baseline(arms.baseline[ROOTS]).rise(arms.candidate[ROOTS])
-        per_conversation = max(found.turns, 1) / max(found.conversations, 1)
+        per_conversation = max(record.turns, 1) / max(record.count, 1)
         wanted = max(rules.swap_conversations, LEAST_CONVERSATIONS)
         short = per_conversation * max(wanted - found.conversations, 0)
         if found.events_known < LEAST_EVENTS:
             hazard = max(float(base.total[ROOTS, :, X].sum()), 1.0) / max(base.turns, 1)
             short = max(short, (LEAST_EVENTS - found.events_known) / hazard)
         if not arms.is_canary:
-            per_baseline = base.turns / max(base.count, 1)
+            per_baseline = base.turns / base.count if base.count else per_conversation
             short = max(short, per_baseline * (rules.baseline_conversations - base.count))
             short = max(short, LEAST_BASELINE + 1 - base.turns)
         return max(1, round(short))

@@ -130,6 +130,19 @@ class Record:
         self.turns += sign * amounts[1]
         self.total[:, row] += sign * share(*amounts)
 
+    def renewed(self) -> Record:
+        """The same release without any sums; what was found and decided about it stays."""
+        return Record(
+            self.name,
+            self.order,
+            self.model,
+            self.first_at,
+            self.last_at,
+            self.gap,
+            regressed=self.regressed,
+            accepted=self.accepted,
+        )
+
     def clear_drift(self) -> None:
         """Begin anew: the operator knows."""
         self.drift[:] = 0.0

@@ -48,6 +48,8 @@ class Shown(msgspec.Struct, frozen=True):
     qualities: tuple[Quality, ...] = ()
     thresholds: dict[str, float] = {}
     """log10 of the evidence at which a rule should act, by signal."""
+    evaluators_replaced: int = 0
+    """Times that verdicts changed their meaning and all comparisons began anew."""
 
 
 def standing_of(pair: Pair, record: Record, base: Record, at: int, rules: Rules) -> Standing:

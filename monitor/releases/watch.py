@@ -20,6 +20,10 @@ RECORDS_LIMIT: Final = 16
 """Releases that are remembered; the one silent longest is forgotten first."""
 PAIRS_LIMIT: Final = 3
 """Comparisons under way; the newest releases are the ones compared."""
+STRAGGLERS: Final = 200
+"""Conversations in a row of an evaluator that was replaced, before it counts as put back."""
+RETIRED_LIMIT: Final = 8
+"""Evaluators that are known to have been replaced."""
 META: Final = "watch"
 _RECORD: Final = "release:"
 _PAIR: Final = "pair:"
@@ -40,6 +44,9 @@ class Watch:
         """Parts of what was kept that could not be read."""
         self._rules = rules or Rules()
         self._evaluator = ""
+        self._retired: tuple[str, ...] = ()
+        self._stragglers = 0
+        self._replaced = 0
         self._at = 0
         self._orders = 0
         self._records: dict[str, Record] = {}
@@ -50,10 +57,10 @@ class Watch:
 
     def observe(self, closed: Closed) -> None:
         """Take in a conversation that just closed for the first time."""
-        if closed.evaluator != self._evaluator:
-            self._begin_anew(closed.evaluator)
-        self._at += 1
         self._changed.add(META)
+        if not self._is_of_now(closed.evaluator):
+            return
+        self._at += 1
         record = self._records.get(closed.release) or self._appear(closed)
         if not record.accepted:
             self._compare(record)
@@ -67,7 +74,9 @@ class Watch:
         self._end_silent(record)
 
     def revise(self, revised: Revised) -> None:
-        """Let later statistics know of a later revision."""
+        """Let later statistics know of a later revision, if they hold the verdicts before it."""
+        if revised.evaluator != self._evaluator:
+            return
         for name, (row, *amounts), sign in (
             (revised.release, revised.was, -1),
             (revised.now_release, revised.now, 1),
@@ -119,6 +128,7 @@ class Watch:
             tuple(standings),
             tuple(quality_of(record) for record in self._records.values()),
             {"total": page, "drift": drift},
+            self._replaced,
         )
 
     def changes(self) -> dict[str, bytes | None]:
@@ -207,18 +217,46 @@ class Watch:
         self._changed.discard(key)
         self._gone.add(key)
 
-    def _begin_anew(self, evaluator: str) -> None:
-        """Verdicts of another evaluator are never compared with those before."""
-        for name in list(self._pairs):
-            self._drop_pair(name)
-        for name in list(self._records):
-            del self._records[name]
-            self._forget(_record_key(name))
-        self._evaluator = evaluator
+    def _is_of_now(self, evaluator: str) -> bool:
+        """Whether verdicts are of the evaluator of now; a new one is, and begins all anew.
+
+        While workers are upgraded one by one, those of the old are left out rather than taken for
+        a change back and forth.
+        """
+        if evaluator == self._evaluator:
+            self._stragglers = 0
+            return True
+        if evaluator in self._retired:
+            self._stragglers += 1
+            if self._stragglers < STRAGGLERS:
+                return False
+        if self._evaluator:
+            self._begin_anew()
+            self._replaced += 1
+            known = (each for each in self._retired if each != evaluator)
+            self._retired = (*known, self._evaluator)[-RETIRED_LIMIT:]
+        self._evaluator, self._stragglers = evaluator, 0
+        return True
+
+    def _begin_anew(self) -> None:
+        """Verdicts of another evaluator are never compared with those before.
+
+        What was found stays found until somebody clears it: our own change mends no release. All
+        other comparisons stand as what has not enough data yet.
+        """
+        self._records = {name: record.renewed() for name, record in self._records.items()}
+        self._changed.update(map(_record_key, self._records))
+        for name, pair in self._pairs.items():
+            record = self._records[name]
+            found = dict(pair.latched) if record.regressed else {}
+            pair.clear(record, self._records[pair.baseline])
+            pair.latched.update(found)
+            self._changed.add(_pair_key(name))
 
     def _written(self, key: str) -> bytes:
         if key == META:
-            return seal(_KIND, _Meta(self._evaluator, self._at, self._orders))
+            before = (self._retired, self._stragglers, self._replaced)
+            return seal(_KIND, _Meta(self._evaluator, self._at, self._orders, *before))
         if key.startswith(_PAIR):
             return write_pair(self._pairs[key.removeprefix(_PAIR)])
         return write_record(self._records[key.removeprefix(_RECORD)])
@@ -232,6 +270,8 @@ class Watch:
             self._gone.update(kept)
             return
         self._evaluator, self._at, self._orders = meta.evaluator, meta.at, meta.orders
+        self._retired, self._stragglers = meta.retired, meta.stragglers
+        self._replaced = meta.replaced
         records = [
             self._read(key, data, read_record)
             for key, data in kept.items()
@@ -261,6 +301,9 @@ class _Meta(msgspec.Struct, frozen=True):
     evaluator: str
     at: int
     orders: int
+    retired: tuple[str, ...] = ()
+    stragglers: int = 0
+    replaced: int = 0
 
 
 def _read_meta(data: bytes) -> _Meta:

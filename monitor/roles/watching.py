@@ -6,7 +6,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 
-from monitor.ledger.labels import OTHER
+from monitor.ledger.labels import OTHER, label_value
 from monitor.ledger.tally import LATENCY_BUCKETS_S
 from monitor.ledger.totals import Folded
 from monitor.releases.arms import EARLY_TURNS, ROOT_REASONS, Closed, Revised, stratum
@@ -47,7 +47,7 @@ class Watching:
                 if each.release != OTHER:
                     self._watch.observe(closed_of(each, self._strata_version))
             elif each.was != each.now:
-                self._watch.revise(revised_of(each))
+                self._watch.revise(revised_of(each, self._strata_version))
         return self._watch.changes()
 
     def publish(self) -> None:
@@ -73,7 +73,7 @@ def closed_of(folded: Folded, strata_version: str = "") -> Closed:
     roots, at_risk, reasons = _early(report)
     return Closed(
         release=folded.release,
-        evaluator=f"{report.evaluator} {strata_version}",
+        evaluator=_version(report.evaluator, strata_version),
         chain=place.chain,
         intent=place.intent,
         roots=now.roots,
@@ -88,10 +88,13 @@ def closed_of(folded: Folded, strata_version: str = "") -> Closed:
     )
 
 
-def revised_of(folded: Folded) -> Revised:
+def revised_of(folded: Folded, strata_version: str = "") -> Revised:
     """How a later revision moved the conversation."""
     was, now = folded.was, folded.now
     was_at = folded.was_at or folded.now_at
+    evaluator = folded.report.evaluator
+    # The ledger keeps the version as a label.
+    is_same = label_value(was_at.evaluator) == label_value(evaluator)
     return Revised(
         folded.was_release,
         (stratum(was_at.chain, was_at.intent), was.roots, was.at_risk, was.inherited),
@@ -102,7 +105,12 @@ def revised_of(folded: Folded) -> Revised:
             now.at_risk,
             now.inherited,
         ),
+        _version(evaluator, strata_version) if is_same else None,
     )
+
+
+def _version(evaluator: str, strata_version: str) -> str:
+    return f"{evaluator} {strata_version}"
 
 
 def _early(report: Report) -> tuple[int, int, tuple[int, ...]]:
