@@ -4,6 +4,10 @@ The rules were written against the first set. The second was written after them 
 at, so its figures are those to expect of texts from elsewhere. The sets of wordings ask for
 passwords in sentences of 28 languages, keys of named providers and fields; the rules were widened
 on the one, and the other was written last and read once.
+
+The third and fourth ask for headers, connection strings, cookies, commands and configurations as
+well. On first look 95.1 % of the third's values went, with a precision of 99.4 %, and 93.7 % and
+98.0 % of the fourth's after the third's misses were mended; all but secrets: 98.1 and 98.5 %.
 """
 
 from __future__ import annotations
@@ -106,6 +110,14 @@ def test_the_wordings_that_the_rules_were_widened_on():
 def test_the_wordings_that_were_read_once():
     figures = told("redaction_set_wordings_unseen.jsonl")
     assert figures.recall() >= 0.99
+    assert figures.precision() >= 0.95
+
+
+@pytest.mark.parametrize("name", ["redaction_set_third.jsonl", "redaction_set_fourth.jsonl"])
+def test_the_sets_of_headers_commands_and_configurations(name: str):
+    figures = measured(name)
+    assert figures.recall(without=PROSE) >= 0.99
+    assert figures.recall() >= 0.95
     assert figures.precision() >= 0.95
 
 

@@ -37,7 +37,8 @@ _IPV4: Final = re.compile(
 )
 _SMALL: Final = re.compile(r"(?!10\.)(?:[12]?\d|3[01])(?:\.(?:[12]?\d|3[01])){3}")
 _VERSION: Final = re.compile(
-    r"(?i)(?:version|release|build|firmware|(?<![a-z])ver|(?<![a-z])v)\W{0,4}$"
+    r"(?i)(?:version|release|build|firmware|kernel|driver|section|clause|chapter|paragraph|figure|abschnitt|kapitel"
+    r"|artikel|article|sección|seção|sezione|раздел|§|第|(?<![a-z])(?:ver|v|rev|sec|art|fig|par))\W{0,4}$"
 )
 _SECTION: Final = re.compile(
     r"(?i)(?:(?<![a-z])ip|address|adresse|host|server|client|from|gateway|dns|://"
@@ -119,7 +120,9 @@ def ipv4(text: str) -> Iterator[Hit]:
         start = found.start()
         value = found[0]
         words = text[max(0, start - 24) : start]
-        if value.startswith(("127.", "0.")) or _VERSION.search(words):
+        # Where another number stands right before, no word does.
+        told = not words.rstrip()[-1:].isdigit()
+        if value.startswith(("127.", "0.")) or (told and _VERSION.search(words)):
             continue
         if words.endswith("/") and not words.endswith("//"):
             continue

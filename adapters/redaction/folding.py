@@ -24,6 +24,11 @@ _ODD: Final = re.compile(
 )
 # JSON written inside a text keeps its escapes, once or several times over.
 _ESCAPE: Final = re.compile(r"\\{1,8}(?:u([0-9a-fA-F]{4})|([nrtbf/\"']))")
+# What of these is read as nothing at all; each of the others stands for one character.
+_INVISIBLE_ODD: Final = re.compile(
+    "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f"
+    "\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]"
+)
 _DASHES: Final = frozenset("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58\ufe63\u30fc")
 _LETTERS: Final = {"n": "\n", "r": "\n", "t": " ", "b": " ", "f": " "}
 _FOREIGN: Final = re.compile(r"[^\x00-\x7f]+")
@@ -56,6 +61,10 @@ class Folded(NamedTuple):
 
 def folded(text: str) -> Folded | None:
     """The text folded; None when it reads the same as it stands."""
+    if "\\" not in text and _LONG_VOWEL not in text and not _INVISIBLE_ODD.search(text):
+        seen = text if text.isascii() else text.translate(_SEEN)
+        if len(seen) == len(text):
+            return None if seen == text else Folded(seen, [0], [0], [-1])
     marks = list(_ESCAPE.finditer(text)) if "\\" in text else []
     if not text.isascii():
         escapes = len(marks)
@@ -94,6 +103,18 @@ def _unescaped(mark: re.Match[str]) -> str:
         char = chr(int(mark[1], 16))
         return _plain(char) if _ODD.match(char) else char
     return _LETTERS.get(mark[2], mark[2])
+
+
+class _Seen(dict[int, str]):
+    """What each character is read as, by its code."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        seen = self[code] = _plain(char) if _ODD.match(char) else char
+        return seen
+
+
+_SEEN: Final = _Seen()
 
 
 @lru_cache(maxsize=4096)

@@ -104,6 +104,10 @@ _WIDE_SECRET_WORDS: Final = (
 _QUAD: Final = re.compile(rb"\.0{1,3}\.0{1,3}\.0")
 _ITALIAN: Final = re.compile(rb"00[a-z]00[a-z]000[a-z]")
 _ASSIGNED_KEY: Final = re.compile(rb"key[\"':= ]")
+_OPTIONS: Final = (
+    *(b" -u", b" -p", b" -a", b" -w", b" /user:", b"htpasswd", b"sig=", b"signature=", b"salt"),
+    *(b"key',", b'key",', b"key'", b'key"', b"key>"),
+)
 _IPV6_GROUPS: Final = re.compile(rb":[0-9a-fA-F]{1,4}:[0-9a-fA-F]{1,4}:[0-9a-fA-F]")
 
 
@@ -178,9 +182,11 @@ def _has_secret_word(text: str, low: bytes, *, assigned: bool) -> bool:
     for word in _SECRET_WORDS:
         if word in low:
             return True
-    if b" -u" in low or b" -p" in low:
+    if any(option in low for option in _OPTIONS):
         return True
-    if assigned and ((b"key" in low and _ASSIGNED_KEY.search(low)) or b"pass" in low):
+    if b"-key" in low or (assigned and b"key" in low and _ASSIGNED_KEY.search(low)):
+        return True
+    if assigned and b"pass" in low:
         return True
     if _FOUR_DIGITS in low and any(word in low for word in _CODE_WORDS):
         return True

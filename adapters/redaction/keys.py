@@ -9,6 +9,7 @@ from typing import Final
 
 from adapters.redaction.glance import long_words
 from adapters.redaction.hits import Hit
+from adapters.redaction.secrets import is_random
 
 _EDGE: Final = r"(?<![0-9A-Za-z_-])"
 _KEY: Final = re.compile(
@@ -33,8 +34,9 @@ _KEY: Final = re.compile(
     r"|gl(?:sa|c)_[A-Za-z0-9+/=]{24,256}(?:_[0-9a-f]{8})?|pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_-]{24,64}"
     r"|f[om][12]_[A-Za-z0-9_+/=-]{24,1024}|tskey-[a-z]{2,12}-[A-Za-z0-9-]{16,96}"
     r"|sntry[su]_[A-Za-z0-9+/=_-]{24,512}|bk(?:ua|ca|pt)_[0-9a-f]{32,64}|AGE-SECRET-KEY-1[0-9A-Z]{40,64}"
-    r"|(?:rnd|rw|ps|tok|api|pat|ghu|hvb|hvr|vercel|cfut|dckr_pat|nfp|phc|phx|ATBB|atlasv1|dop|doo|dor)"
+    r"|(?:rnd|rw|ps|tok|api|pat|ghu|hvb|hvr|vercel|cfut|nfp|phc|phx|ATBB|atlasv1|dop|doo|dor)"
     r"_[A-Za-z0-9_-]{32,256}"
+    r"|[a-z]{2,12}_(?:pat|live|prod|secret|sk|key|token)_[A-Za-z0-9_-]{20,256}"
     r"|EAACEdEose0cBA[A-Za-z0-9]{4,1024}"
     r")(?![0-9A-Za-z_-])"
 )
@@ -69,20 +71,23 @@ _DIGIT: Final = re.compile(r"[0-9]")
 def keys(text: str) -> Iterator[Hit]:
     """Keys and tokens known by their prefix, and JSON web tokens."""
     for start, _ in long_words(text):
-        token = _JWT.match(text, start)
-        if token is not None and _is_header(token[1]):
-            yield Hit(*token.span(), "JWT", token[0])
-        found = _KEY.match(text, start)
-        # A name in code has no digit, where a key has many.
-        if found is not None and _DIGIT.search(found[0]):
+        if text[start].isalpha():
+            yield from _keys_at(text, start)
+    if any(mark in text for mark in _MARKS):
+        for found in _KEY_IN_PARTS.finditer(text):
             yield Hit(*found.span(), "KEY", found[0])
-    for mark in _MARKS:
-        if mark in text:
-            for found in _KEY_IN_PARTS.finditer(text):
-                yield Hit(*found.span(), "KEY", found[0])
-            break
     if ":" in text:
         yield from _bot_keys(text)
+
+
+def _keys_at(text: str, start: int) -> Iterator[Hit]:
+    token = _JWT.match(text, start)
+    if token is not None and _is_header(token[1]):
+        yield Hit(*token.span(), "JWT", token[0])
+    found = _KEY.match(text, start)
+    # A name in code has no digit, where a key has many, or capitals anywhere.
+    if found is not None and (_DIGIT.search(found[0]) or is_random(found[0].split("_")[-1])):
+        yield Hit(*found.span(), "KEY", found[0])
 
 
 def _bot_keys(text: str) -> Iterator[Hit]:

@@ -33,6 +33,7 @@ _LENGTHS: Final = {
     )
 }
 _ANY_LENGTH: Final = (6, 12)
+_LEAST_ABROAD: Final = 7
 _MOST_DIGITS: Final = 15
 
 _GROUP: Final = re.compile(r"\d+")
@@ -45,7 +46,7 @@ _FORMS: Final = re.compile(
     r"|(?P<russian>8[ -]?\(?\d{3}\)?[ -]\d{3}[ -]\d{2}[ -]\d{2})"
     r"|0[1-9]([ .-])\d{2}(?:\4\d{2}){3}"
     r"|0(?:\d{2} \d{4} \d{4}|7\d{3} \d{6}|7\d{3} \d{3} \d{3}|[12]\d{3} \d{6}|\d{3} \d{3} \d{4})"
-    r"|0\d{1,3}-\d{3,4}-\d{4}"
+    r"|0\d{1,3}-\d{3,4}-\d{4}|0[1-9]\d{0,2}-(?:\d{6,8}|\d{2,3} \d{2,3} \d{2}(?: \d{2})?)"
     r"|01[567]\d[ /-]\d{6,8}"
     r"|01[567]\d(?: ?[/-] ?|[ .])\d{3}(?:[ .]\d{4,5}|(?:[ .]\d{2}){2})"
     r"|0[2-9]\d{1,4} / (?:\d{5,8}|\d{3,4} \d{3,5})"
@@ -123,7 +124,11 @@ def _international(text: str, mark: re.Match[str], end: int) -> Hit | None:
         digits += piece
         if len(digits) > _MOST_DIGITS:
             break
-        if country_and_rest(digits) is not None and _END.match(text, group.end()):
+        if (
+            len(digits) >= _LEAST_ABROAD
+            and _END.match(text, group.end())
+            and country_and_rest(digits) is not None
+        ):
             finish = (group.end(), digits)
     if finish is None:
         return None

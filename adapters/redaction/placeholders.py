@@ -30,17 +30,20 @@ class Placeholders:
         # blake2b takes up to 64 bytes of key; a longer one counts as a whole.
         self._key = key if len(key) <= 64 else blake2b(key).digest()
         self._style = style
+        self._begun: dict[tuple[str, int], blake2b] = {}
 
     def make(self, label: str, value: str, digits: int = VALUE_DIGITS) -> str:
         """The placeholder of a value in its normal form; the same in every process."""
         if self._style == "plain":
             return f"[REDACTED:{label}]"
-        found = blake2b(
-            value.encode("utf-8", "surrogatepass"),
-            digest_size=digits // 2,
-            key=self._key,
-            person=label.encode()[:16],
-        ).hexdigest()
+        begun = self._begun.get((label, digits))
+        if begun is None:
+            begun = self._begun[label, digits] = blake2b(
+                digest_size=digits // 2, key=self._key, person=label.encode()[:16]
+            )
+        keyed = begun.copy()
+        keyed.update(value.encode("utf-8", "surrogatepass"))
+        found = keyed.hexdigest()
         # A leading digit makes it a token with a digit in every comparison of texts, and so a
         # value; words that differ may mean the same.
         return f"<{label}:{int(found[0], 16) % 10}{found[1:]}>"

@@ -83,6 +83,7 @@ _PLACES: Final = frozenset(
     )
 )
 """A word right after these is what they are called."""
+_OWNER: Final = re.compile(r"\b(?:account|user|customer|device)\s(?:is|ist|est|es|é|è)\W*\Z")
 _NUMBER: Final = re.compile(r"[+-]?\d[\d.,:/%°€$-]*")
 _ORDINARY: Final = re.compile(
     r"(?:\d+(?:[^\W\d_]{1,6}|[a-z\u00df-\u024f]{1,14})|\d{4}-\d{2}-\d{2}\S*|\w+=\S*"
@@ -152,9 +153,11 @@ def _after(
         if end <= start or begin >= end or not any(map(str.isalnum, text[begin:end])):
             continue
         words = text[start:begin]
-        if len(words) > _REACH or _STOP.search(words) or _NUMBER.fullmatch(text, begin, end):
+        if len(words) > _REACH or (words and _STOP.search(words)):
             return None
-        between = len(_TOKEN.findall(words))
+        if _NUMBER.fullmatch(text, begin, end):
+            return None
+        between = len(_TOKEN.findall(words)) if words else 0
         pointed = words.rstrip()[-1:]
         near = between <= 1 or (pointed != "" and pointed in _POINTING)
         hit = _hit(text, begin, end, words, near=near)
@@ -193,7 +196,7 @@ def _hit(text: str, begin: int, end: int, words: str, *, near: bool) -> Hit | No
         return None
     if words and not words.isspace():
         small = words.lower()
-        if says_thing(small) or small.split()[-1] in _PLACES:
+        if (says_thing(small) and not _OWNER.search(small)) or small.split()[-1] in _PLACES:
             return None
     return Hit(begin, end, "SECRET", value)
 

@@ -13,7 +13,7 @@ GAP: Final = 26
 # Another number, field or sentence between a word and a number parts the two.
 _STOP: Final = re.compile(r"[0-9,;:.{}<>\u3002\u3001\u060c\u0964\n]")
 _REACH_AFTER: Final = 16
-_BREAK: Final = re.compile(r"[0-9,;{}<>]")
+_BREAK: Final = {ord(char): "\0" for char in "0123456789,;{}<>"}
 _NAMES: Final = re.compile(r"[^\W_]+")
 _TELLING: Final = re.compile(r"[^\W_]|[#№]")
 
@@ -49,7 +49,13 @@ _PHONE: Final = _marked((
     "<call at", "<call on", "<dial", "<ring me", "<reach me", "<reach us", "<reach him",
     "<reach her", "<reach at", "<text me", "<text us", "<text him", "<text her", "erreichen",
     "<chiamat", "<chiamam", "<llámam", "<llámem", "<appelez", "<ligue", "<bel mij", "zadzwo",
-    "звоните",
+    "звоните", "дзвон", "<ring mig", "<ring på", "<nås på", "<ring meg", "<soitta", "puhelin",
+    "<volejte", "<sunați", "<hívjon", "τηλέφων", "τηλ.", "κινητό", "điện thoại", "<sđt",
+    "<số của tôi", "موبایل", "شماره تماس",
+    "<telp", "<nomor hp", "<telpon", "טלפון", "נייד", "תלפון", "تلفن", "โทร", "ফোন", "தொலைபேசி",
+    "<my number", "<mein nummer", "<meine nummer", "<mijn nummer", "<mon numéro", "<mi número",
+    "<il mio numero", "<meu número", "<mój numer", "<мой номер", "<мій номер", "<numaram",
+    "<mitt nummer", "<mit nummer", "رقمي",
     "телефон", "<тел>", "<моб", "电话", "電話", "手机", "手機", "联系方式", "携帯", "전화",
     "휴대폰", "핸드폰", "연락처", "هاتف", "جوال", "موبايل", "फ़ोन", "फोन", "मोबाइल",
 ))  # fmt: skip
@@ -98,7 +104,7 @@ _IDS: Final = frozenset(("id", "ids"))
 
 def before(text: str, start: int) -> str:
     """The words before a position as far as they count, in small letters."""
-    words = _BREAK.split(text[max(0, start - REACH) : start].lower())[-1]
+    words = text[max(0, start - REACH) : start].lower().translate(_BREAK).rpartition("\0")[2]
     return words if _TELLING.search(words) else ""
 
 
