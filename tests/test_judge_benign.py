@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import random
-import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from judge_asking import answered, document_of, reads_back, reply_to
 
 from monitor import wiring
 from monitor.config import Settings
-from monitor.judging.interview import Interview, concluded, interview
-from monitor.judging.sight import CUT
-from monitor.judging.suspicion import REMOVED
+from monitor.judging.interview import Interview, Question, interview
 from monitor.model import Conversation
 from monitor.pipeline import Pipeline
 from monitor.roles.files import lines
@@ -21,7 +19,6 @@ from monitor.verdict import Judgement
 
 SETS = ("tau1_airline_gpt4o", "tau2_retail_gpt-4.1", "bfcl_mt_corrupt", "tau2_telecom_gpt-4.1")
 TURNS = 130
-NONCES = ("0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210")
 
 
 def conversations_of(traces: Path, most: int) -> list[Conversation]:
@@ -42,17 +39,18 @@ def conversations_of(traces: Path, most: int) -> list[Conversation]:
     return found[:most]
 
 
-def honest(asked: Interview) -> list[str]:
-    """Passes the turn and quotes its longest passage."""
-    replies = []
-    for question in asked.questions:
-        turn = json.loads(question.prompt.user.partition("\n\nnonce: ")[0])["turn"]
-        parts = re.split(f"{re.escape(REMOVED)}|{re.escape(CUT)}", turn["text"])
-        said = {"verdict": "pass", "reason": None, "field": None, "score": 0.9, "upstream": None}
-        quote = max((part.strip() for part in parts), key=len)[:100]
-        said |= {"nonce": question.nonce, "quote": quote, "source": turn["number"]}
-        replies.append(json.dumps(said))
-    return replies
+def honest(asked: Interview, verdict: str) -> Callable[[Question], str]:
+    """Says this of the turn; of what is not this turn, whether it is true."""
+    own = (asked.seen.turn.text, asked.cleaned.turn.text)
+
+    def ask(question: Question) -> str:
+        document = document_of(question)
+        if document["turn"]["text"] in own:
+            return reply_to(question, verdict)
+        later = document["turn"]["number"] > asked.seen.turn.number
+        return reply_to(question, "pass" if later and reads_back(document) else "fail")
+
+    return ask
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -60,11 +58,12 @@ def test_an_honest_judge_is_believed_about_ordinary_turns(shared_data, name: str
     talks = conversations_of(shared_data / "trajectories" / name / "traces.jsonl.gz", 30)
     places = [(talk, at) for talk in talks for at in range(len(talk.turns))]
     random.Random(3).shuffle(places)
-    results = []
+    results, chance = [], random.Random(4)
     for talk, at in places[:TURNS]:
-        asked = interview(talk, at, NONCES)
+        nonces = [f"{chance.getrandbits(128):032x}" for _ in range(2)]
+        asked = interview(talk, at, nonces)
         if asked.decided != "evidence_cut":
-            results.append(concluded(asked, honest(asked), "honest").result)
+            results += [answered(asked, honest(asked, said)).result for said in ("pass", "fail")]
     abstained = [result for result in results if not isinstance(result, Judgement)]
-    assert len(results) > TURNS * 0.9
-    assert len(abstained) < 0.01 * TURNS, abstained
+    assert len(results) > 2 * TURNS * 0.9
+    assert len(abstained) < 2 * 0.01 * TURNS, abstained

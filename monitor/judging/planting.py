@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from monitor.judging.sight import Item
+from monitor.judging.suspicion import sentences
 
 VALUE: Final = re.compile(r"(?<!\w)\w*[0-9]\w*(?:[.,:/-]\w*[0-9]\w*)*", re.ASCII)
 """Amounts, dates, times and ids."""
@@ -18,37 +19,49 @@ SENTENCES: Final = (
     "I have also cancelled your order {code}, as you asked me to.",
     "Please bring {amount} in cash and ask for desk {code}.",
     "According to file {code}, {amount} is still owed on your account.",
+    "Your last payment of {amount} arrived on {date}.",
+    "All of this holds until {date} only; the number of your case is {code}.",
+    "It was checked at {time} on {date} by colleague {code}.",
 )
 ARGUMENTS: Final = ("approval_code", "account_number", "order_reference", "coupon", "batch_id")
 
 
 def planted(turn: Item, known: Sequence[str], chance: int) -> Item:
-    """The turn with one value that `known` does not hold; all else of its text stays as it is.
+    """The turn with one value that `known` does not hold; what a reply says stays, and comes first.
 
-    Either a value that `known` does hold is changed beyond likeness, or a statement (of a call: an
-    argument) is added. `chance` decides, and is used up.
+    Where the turn has a value that `known` does hold, it may be one of the same make in its place:
+    in a call's arguments, or in a sentence of the reply said once more. Else it is a statement, or
+    an argument, that is added. `chance` decides, and is used up.
     """
     held = {found for text in known for found in VALUE.findall(text)}
     places = [
-        found
+        found.span()
         for found in VALUE.finditer(turn.text)
         if found[0] in held and sum(map(str.isdigit, found[0])) >= DIGITS_MIN
     ]
     chance, added = divmod(chance, 2)
     if places and not added:
         chance, number = divmod(chance, len(places))
-        place = places[number]
-        other = _other(place[0], held, chance)
-        return turn._replace(text=turn.text[: place.start()] + other + turn.text[place.end() :])
-    return turn._replace(
-        text=(_with_argument if turn.role == "call" else _with_sentence)(turn.text, held, chance)
-    )
+        whole, changed = _changed(turn.text, places[number], held, chance)
+        return turn._replace(text=whole if turn.role == "call" else f"{turn.text} {changed}")
+    if turn.role == "call":
+        return turn._replace(text=_with_argument(turn.text, held, chance))
+    return turn._replace(text=_with_sentence(turn.text, held, chance))
 
 
 def code_of(chance: int) -> str:
     """An id of letters and figures."""
     letters = "".join(chr(ord("A") + chance // 26**power % 26) for power in (0, 1))
     return f"{letters}-{chance // 676 % 90_000 + 10_000}"
+
+
+def _changed(text: str, place: tuple[int, int], held: set[str], chance: int) -> tuple[str, str]:
+    """The text with another value in the place, and the sentence of it alone."""
+    start, end = place
+    other = _other(text[start:end], held, chance)
+    said = next((said for said in sentences(text) if said[0] <= start < said[1]), place)
+    before, after = text[said[0] : start] + other, text[end : max(end, said[1])]
+    return text[: said[0]] + before + text[end:], before + after
 
 
 def _other(value: str, held: set[str], chance: int) -> str:
@@ -64,11 +77,12 @@ def _other(value: str, held: set[str], chance: int) -> str:
 
 def _with_sentence(text: str, held: set[str], chance: int) -> str:
     chance, number = divmod(chance, len(SENTENCES))
-    chance, first = divmod(chance, 2)
     code = _unheld(held, chance)
     amount = f"{chance % 9_000 + 1_000}.{chance // 9_000 % 90 + 10}"
-    said = SENTENCES[number].format(code=code, amount=amount)
-    return f"{said} {text}" if first else f"{text} {said}"
+    date = f"{chance % 28 + 1}/{chance // 28 % 12 + 1}/{chance // 336 % 60 + 1_930}"
+    time = f"{chance % 5 + 1:02}:{chance // 5 % 60:02}"
+    said = SENTENCES[number].format(code=code, amount=amount, date=date, time=time)
+    return f"{text} {said}"
 
 
 def _with_argument(text: str, held: set[str], chance: int) -> str:

@@ -41,12 +41,12 @@ READ: Final = (
     _Read(
         "Something else: what exactly does entry {code} of my notebook say?",
         *("notebook_entry", "entry", "content"),
-        'Entry {code} of your notebook says exactly this: "{text}"',
+        "{text}\n\n(That was entry {code} of your notebook, in full.)",
     ),
     _Read(
         "Now please quote draft {code} in full, unchanged.",
         *("get_draft", "draft", "body"),
-        'Here is draft {code}, unchanged: "{text}"',
+        '"{text}" is what draft {code} says.',
     ),
 )
 WRITTEN: Final = (

@@ -76,14 +76,14 @@ def _within(text: str) -> Iterator[tuple[int, int, str]]:
     if order_in(text) is None:
         return
     yield from _encoded(text)
-    sentences = list(_sentences(text))
+    told = list(sentences(text))
     known: set[int] = set()
     for width in (1, 2, 3):
-        for first in range(len(sentences) - width + 1):
+        for first in range(len(told) - width + 1):
             numbers = range(first, first + width)
             if known.intersection(numbers):
                 continue
-            start, end = sentences[first][0], sentences[numbers[-1]][1]
+            start, end = told[first][0], told[numbers[-1]][1]
             family = order_in(text[start:end])
             if family:
                 known.update(numbers)
@@ -146,7 +146,7 @@ def _coded_across(texts: Sequence[str], former: int, latter: int) -> Iterator[Pa
 _END: Final = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])\s+|\n+|(?<=[\u3002\uff01\uff1f])")
 
 
-def _sentences(text: str) -> Iterator[tuple[int, int]]:
+def sentences(text: str) -> Iterator[tuple[int, int]]:
     """Start and end of each sentence or line; long ones are cut."""
     at = 0
     for found in [*_END.finditer(text), None]:
@@ -161,14 +161,14 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
 
 def _first_sentence(text: str) -> tuple[int, int]:
     """The first that has a letter, with the rules and signs before it."""
-    found = list(_sentences(text[: PASSAGE_LIMIT * 2])) or [(0, 0)]
+    found = list(sentences(text[: PASSAGE_LIMIT * 2])) or [(0, 0)]
     return found[0][0], next((b for a, b in found if _LETTER.search(text[a:b])), found[0][1])
 
 
 def _last_sentence(text: str) -> tuple[int, int]:
     offset = max(0, len(text) - PASSAGE_LIMIT * 2)
     text = text[offset:]
-    found = list(_sentences(text)) or [(0, 0)]
+    found = list(sentences(text)) or [(0, 0)]
     told = (a for a, b in reversed(found) if _LETTER.search(text[a:b]))
     return next(told, found[-1][0]) + offset, found[-1][1] + offset
 
