@@ -66,6 +66,8 @@ _UNDERWAY: Final = re.compile(
     r"(?:start|begin|help|search|look|check|try|find|query|dig|refine|conduct)",
     re.I,
 )
+_FOLDED: Final = "\u0130\u0131\u017f\u212a"
+"""Letters beyond ASCII that a pattern takes for one of it where case does not count."""
 _OPENINGS: Final = ("let me ", "let's ", "i'll ", "i will ", "i need", "i should", "i am", "i'm")
 _VALUE_QUESTION: Final = re.compile(
     r"\b(?:how (?:many|much|long|old|far|often)"
@@ -222,7 +224,7 @@ def goes_on(reply: str) -> bool:
 
 def _is_underway(answer: str) -> bool:
     """Whether the reply announces a step; one of few openings is in every announcement."""
-    if answer.isascii():
+    if not any(letter in answer for letter in _FOLDED):
         small = answer.lower()
         if not any(opening in small for opening in _OPENINGS):
             return False

@@ -37,7 +37,7 @@ from monitor.scoring.deeds import deeds_in, undone, verb_of
 from monitor.scoring.distance import reads
 from monitor.scoring.grounding import ids_in, states_more
 from monitor.scoring.judged import Judged, unscored
-from monitor.scoring.known import Known, as_number, runs_of, sums_of, values_of
+from monitor.scoring.known import Known, as_number, is_sum_of, runs_of, values_of
 from monitor.scoring.spelling import digits_of, names_number, spells_numbers
 from monitor.scoring.values import canonical, is_empty, leaves, unwrapped
 from monitor.scoring.words import TEXT_LIMIT, is_typed, tokens
@@ -287,7 +287,7 @@ class EvidenceJudge:
     def _follows(self, value: str, number: float, numbers: Sequence[float]) -> bool:
         """Whether a number comes of known ones, or of the others in the same reply."""
         others = [other for other in numbers if other != number]
-        return self._given.derives(value) or number in sums_of(others)
+        return self._given.derives(value) or is_sum_of(number, others)
 
     def _holds(self, token: str) -> bool:
         return self._given.has_word(token) or self._said.has_word(token)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
+from string import digits
 from typing import Final, NamedTuple
 
 import msgspec
@@ -33,12 +34,18 @@ SEARCHED: Final = 8
 PLACES_TRIED: Final = 16
 """Places where a text has a word within another one, before its words are indexed."""
 
+
+def _by_script(pattern: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """The pattern for any text, and the same for ASCII text, where digits are found faster."""
+    return re.compile(pattern), re.compile(pattern, re.ASCII)
+
+
 _CLOSING: Final = "./:+-@"
 _LETTERS: Final = 40
 """Letters that a value may begin with, before its first digit."""
 
 # A value is a word with a digit in it. Digits are rare in prose: they are looked for first.
-_FROM_DIGIT: Final = re.compile(r"\d[\w#@./:+-]*")
+_FROM_DIGIT: Final = _by_script(r"\d[\w#@./:+-]*")
 _VALUE: Final = re.compile(rf"(?<![\w#])#?[^\W\d]{{0,{_LETTERS}}}+\d[\w#@./:+-]*+")
 # The same as the whole of a field: what stands within a sentence proves little.
 _FIELD: Final = re.compile(
@@ -64,9 +71,10 @@ _MONTH_END: Final = "|".join(sorted({name[-3:] for name in MONTHS}))
 _MONTH_START: Final = "|".join(sorted({name[:3] for name in MONTHS}))
 # What every spoken date has at one of its sides; texts without it are not searched for dates.
 _AFTER_MONTH: Final = re.compile(rf" (?=\d)(?:(?<=(?:{_MONTH_END}) )|(?<=(?:{_MONTH_END})\. ))")
-_BEFORE_MONTH: Final = re.compile(rf"\d(?:st|nd|rd|th)? (?:of )?(?:{_MONTH_START})")
+_BEFORE_MONTH: Final = _by_script(rf"\d(?:st|nd|rd|th)? (?:of )?(?:{_MONTH_START})")
 _DIGIT: Final = re.compile(r"\d")
 _HALF_SPACE: Final = re.compile(r" (?<=\d )(?=[ap]\.?m\b)")
+_HALVES: Final = (" am", " pm", " a.m", " p.m")
 
 
 class Known:
@@ -196,19 +204,19 @@ def values_of(text: str) -> tuple[str, ...]:
 
 
 def _values(text: str) -> tuple[str, ...]:
-    if _DIGIT.search(text) is None:
+    if not _has_digit(text):
         return ()
     plain = text.casefold()
     if "," in plain and not plain.startswith(("{", "[")):
         plain = _THOUSANDS.sub("", plain)
     found: list[str] = []
-    if _AFTER_MONTH.search(plain) or _BEFORE_MONTH.search(plain):
+    if _AFTER_MONTH.search(plain) or _BEFORE_MONTH[plain.isascii()].search(plain):
         for match in _SPOKEN.finditer(plain):
             month = MONTHS[match[1] or match[4]]
             found.append(f"{month:02d}-{int(match[2] or match[3]):02d}")
         if found:
             plain = _SPOKEN.sub("", plain)
-    if "m" in plain:
+    if any(half in plain for half in _HALVES):
         plain = _HALF_SPACE.sub("", plain)
     for raw in _search(plain).values:
         found += _spelled(raw.rstrip(_CLOSING))
@@ -236,7 +244,7 @@ def _search(text: str) -> _Raw:
     """
     values: list[str] = []
     fields: list[str] = []
-    for match in _FROM_DIGIT.finditer(text):
+    for match in _FROM_DIGIT[text.isascii()].finditer(text) if _has_digit(text) else ():
         start, end = match.span()
         first: int | None = start
         if start and ((mark := text[start - 1]).isalnum() or mark in "_#"):
@@ -255,6 +263,13 @@ def _search(text: str) -> _Raw:
             # A field may begin within the word, as the number in `a1:20` does.
             fields += _FIELD.findall(text, start, end + _FIELD_TAIL)
     return _Raw(values, fields)
+
+
+def _has_digit(text: str) -> bool:
+    """Whether there is one; plain searches for each take less than one for their class."""
+    if any(digit in text for digit in digits):
+        return True
+    return not text.isascii() and _DIGIT.search(text) is not None
 
 
 def _beginning(text: str, digit: int) -> int | None:
@@ -326,12 +341,12 @@ def _remembered_number(value: str) -> float | None:
     return round(float(value), 2) if _NUMBER.fullmatch(value) else None
 
 
-def sums_of(numbers: Iterable[float], limit: int = 12) -> set[float]:
-    """All sums of some of the first few numbers."""
-    found = {0.0}
+def is_sum_of(total: float, numbers: Iterable[float], limit: int = 12) -> bool:
+    """Whether it is the sum of some of the first few numbers; none of them is below zero."""
+    found, most = {0.0}, total + 1
     for number in islice(numbers, limit):
-        found |= {round(number + other, 2) for other in found}
-    return found
+        found |= {s for other in found if (s := round(number + other, 2)) <= most}
+    return total in found
 
 
 def _is_word_of(word: str, text: str) -> bool | None:
