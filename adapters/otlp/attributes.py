@@ -28,8 +28,12 @@ class AttributeReader:
     Raises PayloadTooLarge for what is over a limit of one record.
     """
 
-    def __init__(self, limits: DecodeLimits, reader: SpanReader) -> None:
+    def __init__(
+        self, limits: DecodeLimits, reader: SpanReader, *, base64_ids: bool = False
+    ) -> None:
         self.limits = limits
+        self.base64_ids = base64_ids
+        """Whether JSON may give the ids of its records in base64."""
         self.values = ValueReader(limits)
         self._reader = reader
         self._keys = reader.keys

@@ -41,10 +41,15 @@ class OtlpDecoder:
         conversation_attribute: str | None = None,
         release_attribute: str | None = None,
         outcome_attribute: str | None = None,
+        base64_ids: bool = False,
         vocabularies: Sequence[Vocabulary] = VOCABULARIES,
     ) -> None:
-        """The named attributes, of a span or its resource, go before all others of their kind."""
+        """The named attributes, of a span or its resource, go before all others of their kind.
+
+        `base64_ids` reads recorded JSON whose ids are in base64; a live sender's are refused.
+        """
         self.limits = decode_limits(limits)
+        self._base64_ids = base64_ids
         self._reader = SpanReader(
             vocabularies,
             conversation_attribute,
@@ -56,7 +61,7 @@ class OtlpDecoder:
         """See the port. Content types: `application/x-protobuf`, `application/json`."""
         kind = media_type(content_type)
         check_size(payload, self.limits)
-        attributes = AttributeReader(self.limits, self._reader)
+        attributes = AttributeReader(self.limits, self._reader, base64_ids=self._base64_ids)
         intake = Intake("span", self.limits.items)
         spans = _JsonSpans if kind == JSON else _ProtobufSpans
         with nesting_limit(self.limits.nesting):
@@ -178,9 +183,10 @@ class _JsonSpans:
             return self._intake.refuse(error)
         self._attributes.values.salvaged |= mended
         # An id in base64 is no fault of one record, and is raised for the whole payload.
-        trace_id = otlp_json.hex_id("traceId", span.trace_id, 16)
-        span_id = otlp_json.hex_id("spanId", span.span_id, 8)
-        parent_id = otlp_json.hex_id("parentSpanId", span.parent_span_id, 8)
+        base64 = self._attributes.base64_ids
+        trace_id = otlp_json.hex_id("traceId", span.trace_id, 16, base64_ids=base64)
+        span_id = otlp_json.hex_id("spanId", span.span_id, 8, base64_ids=base64)
+        parent_id = otlp_json.hex_id("parentSpanId", span.parent_span_id, 8, base64_ids=base64)
         try:
             if trace_id is None or span_id is None:
                 raise InvalidId

@@ -44,10 +44,12 @@ class OtlpLogDecoder:
         conversation_attribute: str | None = None,
         release_attribute: str | None = None,
         outcome_attribute: str | None = None,
+        base64_ids: bool = False,
         vocabularies: Sequence[Vocabulary] = VOCABULARIES,
     ) -> None:
         """As for traces."""
         self.limits = decode_limits(limits)
+        self._base64_ids = base64_ids
         self._reader = SpanReader(
             (moved.MovedContent(), *vocabularies),
             conversation_attribute,
@@ -60,7 +62,7 @@ class OtlpLogDecoder:
         """See the port. Content types: `application/x-protobuf`, `application/json`."""
         kind = media_type(content_type)
         check_size(payload, self.limits)
-        attributes = AttributeReader(self.limits, self._reader)
+        attributes = AttributeReader(self.limits, self._reader, base64_ids=self._base64_ids)
         intake = Intake("log record", self.limits.items)
         records = _LogRecords(self._reader, attributes, intake)
         with content.nesting_limit(self.limits.nesting):
@@ -149,8 +151,9 @@ class _LogRecords:
         except RECORD_ERRORS as error:
             return self._intake.refuse(error)
         self._attributes.values.salvaged |= mended
-        trace_id = otlp_json.hex_id("traceId", log.trace_id, 16)
-        span_id = otlp_json.hex_id("spanId", log.span_id, 8)
+        base64 = self._attributes.base64_ids
+        trace_id = otlp_json.hex_id("traceId", log.trace_id, 16, base64_ids=base64)
+        span_id = otlp_json.hex_id("spanId", log.span_id, 8, base64_ids=base64)
         if trace_id is None or span_id is None:
             self._intake.passed_over += 1
             return None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import re
+from base64 import urlsafe_b64decode
 from collections.abc import Iterator
 from typing import Final, NamedTuple, TypeVar
 
@@ -14,6 +16,12 @@ from monitor.errors import MalformedPayload, PayloadTooLarge
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{11,22}={0,2}")
 _BASE64_SIZES: Final = frozenset({11, 12, 22, 24})
+_URL_SIGNS: Final = str.maketrans("+/", "-_")
+_WIDE: Final = (
+    # The longer mark first: UTF-32's begins as UTF-16's does.
+    *((codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32")),
+    *((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")),
+)
 # An attribute is two objects, and text may hold braces of its own.
 _OBJECTS_PER_ITEM: Final = 4
 
@@ -109,6 +117,17 @@ class JsonGroup(NamedTuple):
     """The export's text was not UTF-8, or held half a surrogate pair, and was mended."""
 
 
+def unmarked(body: bytes) -> tuple[bytes, bool]:
+    """The JSON text in UTF-8 without a byte-order mark, and whether it came in another encoding.
+
+    RFC 8259 forbids the mark and lets readers pass over it; files written on Windows have it.
+    """
+    for mark, encoding in _WIDE:
+        if body.startswith(mark):
+            return body.decode(encoding, "replace").encode(errors="replace"), True
+    return body.removeprefix(codecs.BOM_UTF8), False
+
+
 def spans_of(body: bytes, limits: DecodeLimits) -> Iterator[JsonGroup]:
     """The spans of a trace export by scope.
 
@@ -150,12 +169,14 @@ def _group(
 
 
 def _read_export(body: bytes, limits: DecodeLimits) -> tuple[_Export, bool]:
+    body, wide = unmarked(body)
     if body.count(b"{") > _OBJECTS_PER_ITEM * limits.items:
         raise PayloadTooLarge(
             "the export holds more objects than the limit `items` allows; the sender must split it",
             "items",
         )
-    return _read(body, _export)
+    export, mended = _read(body, _export)
+    return export, mended or wide
 
 
 def read_span(raw: msgspec.Raw) -> tuple[JsonSpan, bool]:
@@ -178,11 +199,12 @@ def _read(raw: msgspec.Raw | bytes, decoder: msgspec.json.Decoder[_Record]) -> t
         return decode_json(mended, decoder), True
 
 
-def hex_id(field: str, value: str | None, size: int) -> str | None:
+def hex_id(field: str, value: str | None, size: int, *, base64_ids: bool = False) -> str | None:
     """An id of `size` bytes in lower-case hex; None when it is absent, all zero or no id.
 
-    Raises MalformedPayload for an id in base64, since then the sender's encoder is wrong for
-    every span: it would be a silent mistake to take another span's id for it.
+    Protobuf's own JSON printer writes ids in base64; `base64_ids` reads those of the right size
+    too, which no hex can be taken for. Else MalformedPayload is raised, since then the sender's
+    encoder is wrong for every span.
     """
     if not value:
         return None
@@ -193,8 +215,16 @@ def hex_id(field: str, value: str | None, size: int) -> str | None:
     if len(data) == size:
         return data.hex() if any(data) else None
     if len(value) in _BASE64_SIZES and _BASE64.fullmatch(value):
+        if base64_ids:
+            return _from_base64(value, size)
         raise MalformedPayload(
             f"{field} looks like base64, but OTLP/JSON writes ids as {2 * size} hex digits; "
             "the sender's exporter must be mended"
         )
     return None
+
+
+def _from_base64(value: str, size: int) -> str | None:
+    bare = value.rstrip("=").translate(_URL_SIGNS)
+    data = urlsafe_b64decode(bare + "=" * (-len(bare) % 4))
+    return data.hex() if len(data) == size and any(data) else None

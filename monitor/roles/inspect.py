@@ -14,13 +14,11 @@ from monitor.model import AgentSpan, Conversation
 from monitor.pipeline import Pipeline
 from monitor.pipeline.pipeline import Evaluate
 from monitor.ports import Decoded, SpanDecoder
+from monitor.roles.encodings import JSON, OPENING, PROTOBUF, media_of
 from monitor.roles.files import payloads
 from monitor.roles.inspection import Seen, seen_conversation, unread
 from monitor.verdict import Effects, Report
 
-JSON: Final = "application/json"
-PROTOBUF: Final = "application/x-protobuf"
-_OPENING: Final = (b"{", b"[")
 _EXPORTS: Final = (b"resourceSpans", b"resourceLogs", b"resourceMetrics")
 
 
@@ -90,13 +88,13 @@ def _decoded(
 def _is_foreign(payload: bytes) -> bool:
     """Whether JSON that holds no span is no empty export either."""
     text = payload.removeprefix(codecs.BOM_UTF8).strip()
-    return text[:1] in _OPENING and len(text) > 2 and not any(key in text for key in _EXPORTS)
+    return text[:1] in OPENING and len(text) > 2 and not any(key in text for key in _EXPORTS)
 
 
 def _kinds(payload: bytes) -> tuple[str, str]:
     """The likelier encoding first: a protobuf message may begin as JSON text does."""
-    start = payload.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
-    return (JSON, PROTOBUF) if start in _OPENING else (PROTOBUF, JSON)
+    likely = media_of(payload)
+    return likely, PROTOBUF if likely == JSON else JSON
 
 
 def _seen(

@@ -17,8 +17,8 @@ MAPPED = "generic"
 
 
 def trace_decoder(settings: Settings) -> SpanDecoder:
-    """OTLP traces, in both encodings."""
-    decoder: SpanDecoder = load_adapter("otlp.traces")(**decoding(settings))
+    """Recorded OTLP traces, in both encodings; their ids may be in base64."""
+    decoder: SpanDecoder = load_adapter("otlp.traces")(**decoding(settings), base64_ids=True)
     return decoder
 
 
@@ -30,7 +30,7 @@ def file_decoders(
     Raises ConfigurationError for an unknown format and for a mapping that cannot work.
     """
     if name is None and mapping is None:
-        logs: SpanDecoder = load_adapter("otlp.logs")(**decoding(settings))
+        logs: SpanDecoder = load_adapter("otlp.logs")(**decoding(settings), base64_ids=True)
         return [trace_decoder(settings), logs, load_adapter("spans")()]
     if mapping is not None and name != MAPPED:
         raise ConfigurationError(f"a mapping belongs to `--format {MAPPED}`, and to no other")

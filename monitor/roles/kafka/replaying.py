@@ -14,10 +14,10 @@ from monitor.config.kafka import KafkaSettings
 from monitor.errors import BackendUnavailable, MonitorError
 from monitor.model import AgentSpan
 from monitor.ports import Decoded, SpanDecoder
+from monitor.roles.encodings import media_of
 from monitor.roles.engine import Batch, Engine
 from monitor.roles.kafka.clients import connection
 from monitor.roles.kafka.reading import Record
-from monitor.roles.kafka.stages import JSON, PROTOBUF, SPACE
 from monitor.verdict import Effects
 
 COMMIT_RECORDS: Final = 64
@@ -93,8 +93,7 @@ def to_workers(found: Iterable[Record], given: KafkaSettings) -> int:
 
 
 def _decoded(payload: bytes, decoder: SpanDecoder) -> Decoded:
-    is_json = payload.lstrip(SPACE)[:1] in (b"{", b"[")
-    return decoder.decode(payload, JSON if is_json else PROTOBUF)
+    return decoder.decode(payload, media_of(payload))
 
 
 def _work(engine: Engine, batches: Sequence[Batch], now: float) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from monitor.codec import decode_spans, encode_spans
 from monitor.errors import DamagedState, MonitorError
@@ -18,6 +18,7 @@ from monitor.pipeline.gathering import Gathered, Gathering
 from monitor.pipeline.handed import home_of
 from monitor.pipeline.partitions import partition_of
 from monitor.ports import SpanDecoder
+from monitor.roles.encodings import media_of
 from monitor.roles.kafka.drawing import Drawing
 from monitor.roles.kafka.inbox import Inbox
 from monitor.roles.kafka.names import Names
@@ -35,10 +36,6 @@ from monitor.roles.kafka.records import (
 )
 from monitor.roles.kafka.state import PartitionState
 from monitor.verdict import Effects, Report
-
-JSON: Final = "application/json"
-PROTOBUF: Final = "application/x-protobuf"
-SPACE: Final = b" \t\r\n"
 
 
 class Plan(NamedTuple):
@@ -85,8 +82,7 @@ class DecodeStage:
     def take(self, value: bytes | None, outputs: Outputs, now: float) -> None:
         """Raises MonitorError for what cannot be decoded."""
         payload = value or b""
-        is_json = payload.lstrip(SPACE)[:1] in (b"{", b"[")
-        decoded = self._decoder.decode(payload, JSON if is_json else PROTOBUF)
+        decoded = self._decoder.decode(payload, media_of(payload))
         counts = Counter(f"rejected:{rejection.why}" for rejection in decoded.rejections)
         add_spans(self._plan, self._redact(decoded.spans), outputs, counts)
         if counts:
