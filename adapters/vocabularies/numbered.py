@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from adapters.shapes.content import nesting
@@ -11,12 +12,12 @@ from monitor.model import JsonValue
 
 T = TypeVar("T")
 Tree: TypeAlias = dict[str, Any]
-Flat: TypeAlias = list[Any]
-"""The attributes of one member: name, value, name, value, without what the names share."""
 _LEVELS: Final = 12
 _DIGITS: Final = 9
 _PLACES: Final = 16_384
 _SHORT: Final = 128
+_PLACE_COST: Final = 100
+"""What a plan takes for each name, about."""
 
 
 class Row(NamedTuple):
@@ -27,29 +28,53 @@ class Row(NamedTuple):
     """A number is absent: an exporter's limit drops attributes, the oldest first."""
 
 
+class _Member(NamedTuple):
+    """Where the attributes of one member of a list stand."""
+
+    names: tuple[str | None, ...]
+    """What the names do not share, in order; None for a member that is itself the attribute."""
+    keys: tuple[str, ...]
+    pick: Callable[[Mapping[str, JsonValue]], Any]
+    """The values by these keys; of a single key the value alone."""
+
+    def values(self, attributes: Mapping[str, JsonValue]) -> tuple[JsonValue, ...]:
+        """In the order of the names."""
+        found: Any = self.pick(attributes)
+        return found if len(self.keys) > 1 else (found,)
+
+
+class _Members(NamedTuple):
+    """The members of one list, in the order of their numbers."""
+
+    items: tuple[_Member, ...] = ()
+    gaps: bool = False
+
+
+_NO_MEMBERS: Final = _Members()
+_Plan: TypeAlias = dict[str, _Members]
+"""The lists by their prefixes, without the last dot."""
+
+
 class Numbered:
-    """The numbered attributes of one span, sorted by list and member in one pass."""
+    """The numbered attributes of one span, sorted by list and member.
+
+    Spans of one kind have the same attributes, so that the sorting is remembered by their names.
+    """
 
     def __init__(self, attributes: Mapping[str, JsonValue]) -> None:
-        flats: dict[str, Flat] = {}
-        places = _places
-        for key, value in attributes.items():
-            place = places[key]
-            if place is not None:
-                member, name = place
-                if member in flats:
-                    flats[member] += (name, value)
-                else:
-                    flats[member] = [name, value]
-        self._lists: dict[str, dict[str, Flat]] = {}
-        for member, flat in flats.items():
-            prefix, _, number = member.rpartition(".")
-            self._lists.setdefault(prefix, {})[number] = flat
+        keys = tuple(attributes)
+        plan = _plans.known(keys)
+        if plan is None:
+            plan = _plan_of(keys)
+            _plans.keep(keys, plan, _PLACE_COST * len(keys))
+        self._plan = plan
+        self._attributes = attributes
 
     def row(self, prefix: str) -> Row:
         """The members below a prefix, which ends in a dot, each a value or a tree of names."""
-        members, gaps = self._ordered(prefix)
-        return Row([_tree(flat) for flat in members], gaps)
+        members = self._plan.get(prefix[:-1], _NO_MEMBERS)
+        found = [_tree(one.names, one.values(self._attributes)) for one in members.items]
+        return Row(found, members.gaps)
 
     def read(
         self, prefix: str, read: Callable[[JsonValue], T | None], remembered: Remembered[T]
@@ -58,33 +83,50 @@ class Numbered:
 
         A history repeats: a member that was read before is looked up by all its names and texts.
         """
-        members, gaps = self._ordered(prefix)
+        members = self._plan.get(prefix[:-1])
         found: list[T] = []
-        if not members:
-            return found, gaps
-        levels = nesting()
-        for flat in members:
-            key = _key(levels, flat)
-            told = remembered.known(key) if key is not None else None
+        if members is None:
+            return found, False
+        levels, attributes = nesting(), self._attributes
+        for names, keys, pick in members.items:
+            values = pick(attributes) if len(keys) > 1 else (pick(attributes),)
+            # Numbers may equal each other and not be the same: only texts tell a member.
+            texts = [*map(type, values)].count(str) == len(values)
+            key = (levels, names, values)
+            told = remembered.known(key) if texts else None
             if told is None:
-                told = read(_tree(flat))
-                if told is not None and key is not None:
-                    remembered.keep(key, told, sum(map(len, flat)))
+                told = read(_tree(names, values))
+                if told is not None and texts:
+                    remembered.keep(key, told, sum(map(len, values)) + sum(map(len, keys)))
             if told is not None:
                 found.append(told)
-        return found, gaps
+        return found, members.gaps
 
     def has(self, prefix: str) -> bool:
         """Whether there is any member below a prefix."""
-        return prefix[:-1] in self._lists
+        return prefix[:-1] in self._plan
 
-    def _ordered(self, prefix: str) -> tuple[list[Flat], bool]:
-        members = self._lists.get(prefix[:-1])
-        if members is None:
-            return [], False
-        numbers = _numbers(members)
-        ordered = sorted(numbers)
-        return [members[numbers[number]] for number in ordered], ordered[-1] != len(ordered) - 1
+
+def _plan_of(keys: Sequence[str]) -> _Plan:
+    lists: dict[str, dict[str, list[tuple[str | None, str]]]] = {}
+    for key in keys:
+        place = _places[key]
+        if place is not None:
+            prefix, _, number = place[0].rpartition(".")
+            lists.setdefault(prefix, {}).setdefault(number, []).append((place[1], key))
+    return {prefix: _members(by_number) for prefix, by_number in lists.items()}
+
+
+def _members(by_number: Mapping[str, list[tuple[str | None, str]]]) -> _Members:
+    numbers = _numbers(by_number)
+    ordered = sorted(numbers)
+    items = []
+    for number in ordered:
+        # Protobuf hands attributes out in no order.
+        pairs = sorted(by_number[numbers[number]], key=lambda pair: pair[0] or "")
+        names, keys = zip(*pairs, strict=True)
+        items.append(_Member(names, keys, itemgetter(*keys)))
+    return _Members(tuple(items), ordered[-1] != len(ordered) - 1)
 
 
 def row(numbered: JsonValue) -> Row:
@@ -135,25 +177,7 @@ class _Places(dict[str, tuple[str, str | None] | None]):
 
 
 _places: Final = _Places()
-
-
-def _key(levels: int, flat: Flat) -> tuple[Any, ...] | None:
-    """What tells a member from all others; None for one that holds more than texts.
-
-    Protobuf hands attributes out in no order. Numbers may equal each other and not be the same.
-    """
-    if len(flat) == 4:
-        name, text, second, more = flat
-        if type(text) is not str or type(more) is not str or not name or not second:
-            return None
-        return (
-            (levels, name, text, second, more)
-            if name < second
-            else (levels, second, more, name, text)
-        )
-    if not all(type(text) is str for text in flat):
-        return None
-    return (levels, *sorted(zip(flat[::2], flat[1::2], strict=True)))
+_plans: Final[Remembered[_Plan]] = Remembered()
 
 
 class _Paths(dict[str, list[str]]):
@@ -173,16 +197,16 @@ class _Level(Tree):
     """A level of names, told apart from an attribute's own structured value."""
 
 
-def _tree(flat: Flat) -> JsonValue:
+def _tree(names: Sequence[str | None], values: Sequence[JsonValue]) -> JsonValue:
     """A level for each dot of the names; the value itself of a member that has no names.
 
     A name that is also the beginning of others gives way to them, whatever their order.
     """
     tree: Tree = _Level()
-    for at in range(0, len(flat), 2):
-        if flat[at] is None:
+    for name, value in zip(names, values, strict=True):
+        if name is None:
             continue
-        path = _paths[flat[at]]
+        path = _paths[name]
         level = tree
         for step in path[:-1]:
             inner = level.get(step)
@@ -190,5 +214,5 @@ def _tree(flat: Flat) -> JsonValue:
                 inner = level[step] = _Level()
             level = inner
         if type(level.get(path[-1])) is not _Level:
-            level[path[-1]] = flat[at + 1]
-    return tree or flat[1]
+            level[path[-1]] = value
+    return tree or values[0]
