@@ -56,7 +56,7 @@ def marks(server: Prometheus, page: dict[str, Any], time: Range) -> list[tuple[f
 
 def pages_sent(server: Prometheus, page: dict[str, Any], time: Range) -> list[tuple[float, str]]:
     """When alerts that call somebody began to fire."""
-    (alerts,) = [each for each in page["annotations"]["list"] if not each.get("useValueForTime")]
+    (alerts,) = [each for each in page["annotations"]["list"] if each["name"] == "Alerts"]
     expression = time.written_into(alerts["expr"])
     found = server.between(expression, time.start_s, time.end_s, time.step_s)
     return [
