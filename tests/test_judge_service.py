@@ -130,6 +130,20 @@ def test_a_reply_that_is_none_is_not_remembered(tmp_path, traffic):
     book.close()
 
 
+@pytest.mark.parametrize(("said", "other"), [("pass", "fail"), ("fail", "pass")])
+def test_a_judge_that_says_the_same_whatever_it_is_asked_is_not_believed(
+    tmp_path, traffic, said: str, other: str
+):
+    with JudgeServer(lambda document: said) as server, started(tmp_path, server)() as service:
+        sent(service, traffic[:2])
+        until(lambda: metric(service, "judge_waiting_conversations") == 0 < len(server.asked))
+        assert metric(service, "judge_abstentions_total", why="control") > 0
+        assert metric(service, "judged_turns_total", verdict="abstained") > 0
+        assert metric(service, "judged_turns_total", verdict=said) == 0
+        assert metric(service, "judged_turns_total", verdict=other) == 0
+        assert service.stop() == 0
+
+
 def test_a_queue_survives_a_restart(tmp_path, traffic):
     with JudgeServer() as server:
         start = started(tmp_path, server, timeout_s="0.2")

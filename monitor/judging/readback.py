@@ -81,7 +81,7 @@ def readback(seen: Sight, chance: int) -> Sight:
 
 
 def _both_ends(text: str) -> str:
-    half = TEXT_LIMIT // 2
+    text, half = text.encode("utf-8", "replace").decode(), TEXT_LIMIT // 2
     return text if len(text) <= TEXT_LIMIT else f"{text[:half]} {text[-half:]}"
 
 
