@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import msgspec
 import pytest
@@ -13,6 +14,7 @@ from adapters.shapes import content, mixed, payload
 from adapters.shapes.listed import read_listed
 from adapters.shapes.remembered import ENTRY_COST, Remembered
 from adapters.vocabularies import indexed
+from adapters.vocabularies.messages import read_messages
 from adapters.vocabularies.numbered import Numbered
 from monitor.errors import PayloadTooLarge
 
@@ -107,3 +109,29 @@ def test_memory_is_bounded_and_drops_what_is_not_asked_for_again():
     assert remembered.known(99) == "value"
     remembered.keep("huge", "value", 10_000)
     assert remembered.known("huge") is None
+
+
+def history(count: int, *more: Any) -> str:
+    told = [
+        {"role": "user", "parts": [{"type": "text", "content": f"Question {n}"}]}
+        for n in range(count)
+    ]
+    return json.dumps([*told, *more])
+
+
+def test_a_long_history_reads_as_its_messages_do_one_by_one():
+    words = [f"Question {n}" for n in range(9)]
+    for _ in range(2):
+        messages, cut = read_messages(history(9), "user")
+        assert ([message.text for message in messages or ()], cut) == (words, False)
+
+
+def test_one_message_that_deviates_has_a_long_history_read_patiently():
+    odd = {"role": "assistant", "parts": [{"text": "No type."}]}
+    messages, _ = read_messages(history(9, odd), "user")
+    assert messages is not None
+    assert (len(messages), messages[-1].text) == (10, "No type.")
+
+
+def test_a_long_history_that_was_cut_is_told():
+    assert read_messages(history(9)[:-20], "user") == (None, True)

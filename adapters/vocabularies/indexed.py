@@ -22,6 +22,8 @@ FUNCTIONS: Final = "llm.request.functions."
 EVENTS: Final = frozenset({"gen_ai.content.prompt", "gen_ai.content.completion"})
 KEYS: Final = frozenset({PROMPT, COMPLETION, f"{PROMPT}.", f"{COMPLETION}.", FUNCTIONS})
 _STARTS: Final = (PROMPT, COMPLETION)
+_SHORT: Final = 128
+_NAMES: Final = 4_096
 _PROMPTS: Final = f"{PROMPT}."
 _COMPLETIONS: Final = f"{COMPLETION}."
 _prompts: Final[Remembered[Message]] = Remembered()
@@ -29,9 +31,22 @@ _completions: Final[Remembered[Message]] = Remembered()
 _functions: Final[Remembered[ToolDefinition]] = Remembered()
 
 
+class _Starting(dict[str, bool]):
+    """Whether attributes are such, by their names: the same ones come with every span."""
+
+    def __missing__(self, key: str) -> bool:
+        found = key.startswith(_STARTS)
+        if len(key) <= _SHORT and len(self) < _NAMES:
+            self[key] = found
+        return found
+
+
+_starting: Final = _Starting()
+
+
 def tells(attributes: Mapping[str, JsonValue]) -> bool:
     """Whether any of these attributes is there."""
-    return any(key.startswith(_STARTS) for key in attributes)
+    return any(map(_starting.__getitem__, attributes))
 
 
 def read_content(

@@ -11,6 +11,7 @@ from adapters.shapes import content
 from adapters.shapes.blocks import answer_of
 from adapters.shapes.parts import HIDDEN, call_id, media_digest, tool_call
 from adapters.shapes.parts import first as _first
+from adapters.shapes.remembered import Remembered
 from monitor.model import JsonValue, Message, ToolCall, ToolResult
 
 __all__ = ["Messages", "call_id", "media_digest", "read_messages", "read_parts_text", "tool_call"]
@@ -41,7 +42,14 @@ class _Message(msgspec.Struct, gc=False):
 
 
 _decoder = msgspec.json.Decoder(list[_Message])
+_message_decoder = msgspec.json.Decoder(_Message)
+_raws_decoder = msgspec.json.Decoder(list[msgspec.Raw])
 _parts_decoder = msgspec.json.Decoder(list[_Part])
+
+
+_HISTORY: Final = 4
+"""Messages from which on it pays to look each of them up before it is decoded."""
+_remembered: Final[Remembered[Message]] = Remembered()
 
 
 class _NotStandard(Exception):
@@ -56,12 +64,9 @@ def read_messages(value: JsonValue, default_role: str) -> Messages:
     if value is None:
         return None, False
     if isinstance(value, str):
-        standard = content.decode_shape(value, _decoder)
+        standard = _standard(value)
         if standard is not None:
-            try:
-                return tuple([_standard_message(message) for message in standard]), False
-            except _NotStandard:
-                pass
+            return standard, False
         try:
             value = content.decode(value)
             if isinstance(value, str) and value[:1] in ("[", "{"):
@@ -69,6 +74,32 @@ def read_messages(value: JsonValue, default_role: str) -> Messages:
         except content.Undecodable as error:
             return None, error.cut
     return _patient(value, default_role), False
+
+
+def _standard(text: str) -> tuple[Message, ...] | None:
+    """The messages of a text in the standard form; None for any other."""
+    try:
+        if text.count('"parts"') >= _HISTORY:
+            raws = content.decode_shape(text, _raws_decoder)
+            levels = content.nesting()
+            return None if raws is None else tuple([_known(raw, levels) for raw in raws])
+        messages = content.decode_shape(text, _decoder)
+        return None if messages is None else tuple(map(_standard_message, messages))
+    except _NotStandard:
+        return None
+
+
+def _known(raw: msgspec.Raw, levels: int) -> Message:
+    """A message of a history, which repeats with every call."""
+    key = (levels, bytes(raw))
+    found = _remembered.known(key)
+    if found is None:
+        try:
+            found = _standard_message(_message_decoder.decode(raw))
+        except (msgspec.MsgspecError, ValueError) as error:
+            raise _NotStandard from error
+        _remembered.keep(key, found, len(key[1]))
+    return found
 
 
 def read_parts_text(text: str) -> str | None:
