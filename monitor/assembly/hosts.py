@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from monitor.assembly.histories import last_query, reply_of
+from monitor.assembly.orphans import adopted
 from monitor.model import AgentSpan, JsonValue
 
 _CANDIDATES: Final = 16
@@ -20,8 +21,9 @@ def hosted(spans: Sequence[AgentSpan]) -> Sequence[AgentSpan]:
 
     Some instrumentations hang every agent below the workflow. An agent ran inside a tool when it
     lived within the tool's time, and was asked what the tool was given or said what it gave back.
-    `spans` are ordered by start.
+    `spans` are ordered by start. Tool runs whose parent is not there are put below their callers.
     """
+    spans = adopted(spans)
     agents = [span for span in spans if span.kind == "agent" and span.parent_id]
     tools = [span for span in spans if span.kind == "tool"]
     if len(agents) < 2 or not tools:
