@@ -87,7 +87,6 @@ AWS = {
     "AWS_ACCESS_KEY_ID": "AKIAEXAMPLE000000000",
     "AWS_SECRET_ACCESS_KEY": "not-a-secret",
     "AWS_EC2_METADATA_DISABLED": "true",
-    "AWS_REGION": "us-east-1",
 }
 
 

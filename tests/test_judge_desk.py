@@ -88,3 +88,14 @@ def test_what_the_full_queue_drops_is_settled_and_counted_once():
     skipped = read_totals(host.db.reader()).family("judge_skipped")
     assert skipped == {("queue_full",): 2}
     assert host.desk.waiting == 2
+
+
+def test_an_answer_about_a_case_that_was_dropped_meanwhile_changes_nothing():
+    host = Host("new/1", cases=1)
+    host.close("a")
+    ((seq, _, case),) = host.book.next_cases(9)
+    host.close("b")
+    sample = msgspec.structs.replace(case.sample, judge="new/1")
+    assert not host.desk.answer(seq, case, Opinions(sample, ()))
+    assert not host.desk.dirty
+    assert host.book.opinions("a").sample.skipped == "queue_full"

@@ -61,6 +61,10 @@ class JudgeBook:
         """Cases that nobody has answered yet."""
         return int(self._db.rows("SELECT count(*) FROM judge_cases")[0][0])
 
+    def waits(self, seq: int) -> bool:
+        """Whether a case is still in the queue."""
+        return bool(self._db.rows("SELECT 1 FROM judge_cases WHERE seq = ?", (seq,)))
+
     def next_cases(self, limit: int) -> list[tuple[int, float, JudgeCase]]:
         """The oldest cases, each with its number and when it was queued."""
         rows = self._db.rows(

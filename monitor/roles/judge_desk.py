@@ -76,8 +76,11 @@ class JudgeDesk:
     def answer(self, seq: int, case: JudgeCase, opinions: Opinions) -> bool:
         """Take in what came of asking; whether the conversation should be reported anew.
 
-        It is in the file with the next commit; until then the case counts as answered.
+        It is in the file with the next commit; until then the case counts as answered. A case that
+        the queue dropped while it was asked about is settled already, and stays as it is.
         """
+        if not self._book.waits(seq):
+            return False
         self._answers[case.conversation_id] = (seq, opinions)
         return opinions.sample.judge is not None
 
