@@ -11,6 +11,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from judge_asking import invents
 from judge_server import JudgeServer
 from prometheus_server import Sample
 from running import Running
@@ -145,7 +146,9 @@ def _spans(request: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _grade(document: dict[str, Any]) -> str:
-    """Mostly content; the same for the same turn."""
+    """Mostly content; the same for the same turn. What a control has planted it never takes."""
+    if invents(document):
+        return "fail"
     drawn = blake2b(json.dumps(document, sort_keys=True).encode(), digest_size=1).digest()[0]
     return "abstain" if drawn < 20 else "fail" if drawn < 50 else "pass"
 

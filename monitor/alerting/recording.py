@@ -9,7 +9,7 @@ from monitor.alerting.rule import Record
 HELD_FOR: Final = "15m"
 """How long the last word of a monitor counts that cannot be asked now."""
 JUDGED_FLOOR: Final = 100
-"""Judged turns of an hour below which the judge's correction is too noisy to act on."""
+"""Opinions of the judge in an hour below which its correction is too noisy to act on."""
 
 EVIDENCE: Final = "release_signal:agent_monitor_regression_log10_evidence:max"
 THRESHOLD: Final = "signal:agent_monitor_regression_log10_threshold:max"
@@ -115,7 +115,11 @@ CORRECTNESS_RULES: Final = (
         ),
     ),
     Record(SCORED, f"sum by (job, release) (increase({_SCORED}[1h]))"),
-    Record(JUDGED, "sum by (job, release) (increase(agent_monitor_judged_turns_total[1h]))"),
+    Record(
+        JUDGED,
+        "sum by (job, release) "
+        '(increase(agent_monitor_judged_turns_total{verdict!="abstained"}[1h]))',
+    ),
     Record(
         CORRECTED,
         _share(
