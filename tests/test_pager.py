@@ -280,12 +280,20 @@ async def test_a_damaged_file_is_an_empty_one(world, kept):
     assert world.spans() == [[(NEW, 1000.0, 1240.0)]]
 
 
-async def test_what_cannot_be_kept_is_not_told(world):
+async def test_a_page_waits_for_no_disk_and_is_kept_once_there_is_room(world):
     pager = await world.pager()
     world.shown, world.full = shown(standing()), True
     with pytest.raises(OSError, match="no space"):
         await pager.look()
-    assert world.told == []
+    assert world.spans() == [[(NEW, 1000.0, 1240.0)]]
+    assert world.kept is None
+
+    world.full = False
+    await pager.look()
+
+    assert len(world.told) == 1
+    assert world.kept is not None
+    assert world.keeps == 1
 
 
 async def test_a_commit_wakes_it(world):

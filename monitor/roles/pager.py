@@ -48,10 +48,11 @@ class Place(Protocol):
 
 
 class Pager:
-    """A companion of the service. What it tells is kept before it is told.
+    """A companion of the service. What it tells is kept, though no page waits for the disk.
 
     So a restart ends the alerts that are over by then, goes on with the ones that are not, under
-    the same labels and start, and Alertmanager notifies nobody twice.
+    the same labels and start, and Alertmanager notifies nobody twice. One that was told and not
+    kept is told again while it is due, and ends by itself after that.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class Pager:
         self._policy = policy
         self._clock = clock
         self._book: dict[Pair, Told] = {}
+        self._kept: dict[Pair, Told] = {}
         self._sent: dict[Pair, float] = {}
         self._retry_at = 0.0
         self._failing = False
@@ -87,7 +89,7 @@ class Pager:
 
     async def start(self) -> None:
         """Go on with what was told before. Raises ConfigurationError."""
-        self._book = _book_of(self._place.read())
+        self._book = self._kept = _book_of(self._place.read())
         self._loop = asyncio.get_running_loop()
         self._task = self._loop.create_task(self._watch())
 
@@ -100,12 +102,23 @@ class Pager:
         await self._client.close()
 
     async def look(self) -> None:
-        """Tell what began, ended, or is to be repeated."""
+        """Tell what began, ended, or is to be repeated. Raises OSError when it cannot be kept."""
         now = self._clock()
         await self._follow(now)
+        keeping = asyncio.ensure_future(self._keep())
+        try:
+            ended = await self._tell(now)
+        finally:
+            await keeping
+        if ended:
+            self._book = {p: told for p, told in self._book.items() if p not in ended}
+            await self._keep()
+
+    async def _tell(self, now: float) -> list[Pair]:
+        """What is outstanding; the alerts whose end is told."""
         pairs = list(self._outstanding(now))
         if not pairs or now < self._retry_at:
-            return
+            return []
         try:
             await self._client.tell([alert_of(self._book[p], self._policy, now) for p in pairs])
         except BackendUnavailable as error:
@@ -114,13 +127,11 @@ class Pager:
             if not self._failing:
                 LOG.error("Alertmanager cannot be told of pages: %s", error)  # noqa: TRY400
             self._failing = True
-            return
+            return []
         self._failing = False
         self._count("alerts_told", len(pairs))
-        ended = [pair for pair in pairs if self._book[pair].ended_s is not None]
         self._sent.update(dict.fromkeys(pairs, now))
-        if ended:
-            await self._keep({p: told for p, told in self._book.items() if p not in ended})
+        return [pair for pair in pairs if self._book[pair].ended_s is not None]
 
     async def _watch(self) -> None:
         """The task's outermost loop, so it catches everything, and counts."""
@@ -140,7 +151,7 @@ class Pager:
             self._woken.clear()
 
     async def _follow(self, now: float) -> None:
-        """Bring the book up to date; what changed is kept before it is told."""
+        """Bring the book up to date."""
         firing = {pair for pair, told in self._book.items() if told.ended_s is None}
         standings = due(self._shown(), firing)
         fresh = [s for s in standings if (s.release, s.baseline) not in firing]
@@ -154,12 +165,15 @@ class Pager:
             for pair, told in book.items():
                 if told != self._book.get(pair):
                     self._sent.pop(pair, None)
-            await self._keep(book)
+            self._book = book
 
-    async def _keep(self, book: dict[Pair, Told]) -> None:
-        rows = [(*pair, told) for pair, told in sorted(book.items())]
-        await asyncio.to_thread(self._place.keep, msgspec.json.encode(rows))
-        self._book = book
+    async def _keep(self) -> None:
+        """The book, unless it is kept as it is."""
+        book = self._book
+        if book != self._kept:
+            rows = [(*pair, told) for pair, told in sorted(book.items())]
+            await asyncio.to_thread(self._place.keep, msgspec.json.encode(rows))
+            self._kept = book
 
     def _outstanding(self, now: float) -> Iterator[Pair]:
         for pair in self._book:
