@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -29,7 +30,8 @@ class Segment(msgspec.Struct, frozen=True, array_like=True):
     refused: tuple[Refused, ...] = ()
     """Why ids that the trace does give name no conversation; only where none does."""
     kept_apart: bool = False
-    """One agent of the trace served several conversations, and their ids were told apart."""
+    """One agent of the trace served several conversations, and their ids were told apart; on the
+    trace's first part only, so that it counts once wherever the parts go."""
 
 
 def segments_of(trace_id: str, spans: Sequence[AgentSpan]) -> tuple[Segment, ...]:
@@ -72,17 +74,22 @@ def _segments(trace_id: str, spans: Sequence[AgentSpan]) -> tuple[Segment, ...]:
             refused.append("per_call")
     else:
         parts = {next(iter(ids), None): spans}
+    acting = [
+        (name or trace_id, name, part)
+        for name, part in parts.items()
+        if any(span.kind in AGENTIC and span.span_id not in idle for span in part)
+    ]
+    acting.sort(key=itemgetter(0))
     return tuple(
         Segment(
             trace_id,
-            name or trace_id,
+            called,
             tuple(part),
             synthetic=not name,
             refused=() if name else tuple(refused),
-            kept_apart=apart,
+            kept_apart=apart and at == 0,
         )
-        for name, part in sorted(parts.items(), key=lambda item: item[0] or trace_id)
-        if any(span.kind in AGENTIC and span.span_id not in idle for span in part)
+        for at, (called, name, part) in enumerate(acting)
     )
 
 
