@@ -17,7 +17,7 @@ class PriceSettings(Section):
 
 
 class CeilingSettings(Section):
-    """The most that a window may take; what is left out is not bounded."""
+    """The most that a window may take, passed by less than one call; left out is not bounded."""
 
     calls: Annotated[int, Field(ge=0)] | None = None
     tokens: Annotated[int, Field(ge=0)] | None = None
