@@ -73,6 +73,8 @@ def _scoring(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _ingest(arguments: argparse.Namespace) -> dict[str, Any]:
     conversations, rounds = (20, 3) if arguments.quick else (200, 5)
+    # First: a child's peak begins with what its parent has held.
+    memory = None if arguments.quick else _in_own_process()
     settings = Settings()
     redaction = chosen.shown_redaction(settings)
     with tempfile.TemporaryDirectory(prefix="agent-monitor-bench-", dir=arguments.folder) as name:
@@ -88,8 +90,8 @@ def _ingest(arguments: argparse.Namespace) -> dict[str, Any]:
     rates = bench_conventions.rates(wiring.trace_decoder(settings), 10, rounds, _tell)
     print(*bench_conventions.table(rates), sep="\n", file=sys.stderr)
     figures["conventions"] = rates
-    if not arguments.quick:
-        figures["memory"] = _in_own_process()
+    if memory is not None:
+        figures["memory"] = memory
     return figures
 
 
