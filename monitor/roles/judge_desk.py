@@ -109,7 +109,6 @@ class JudgeDesk:
                 for dropped in self._book.wait(case, now):
                     self._drop(dropped, now)
         self._book.prune(now)
-        self.waiting = self._book.waiting()
 
     def _drop(self, case: JudgeCase, now: float) -> None:
         """A case that the full queue has no room for. It is not asked about later either."""
@@ -130,9 +129,10 @@ class JudgeDesk:
         return bool(self._answers)
 
     def publish(self) -> None:
-        """Everything is committed."""
+        """Everything is committed: only now is nobody waited for."""
         self._cases.clear()
         self._answers.clear()
+        self.waiting = self._book.waiting()
 
 
 def drawn(sampler: Sampler, conversation: Conversation, report: Report) -> Sample | None:
