@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Self
 
 from judge_asking import invents
 
@@ -67,7 +67,7 @@ class JudgeServer:
         self._thread = threading.Thread(target=self._httpd.serve_forever, daemon=True)
         self.url = f"http://127.0.0.1:{self._httpd.server_address[1]}/v1"
 
-    def __enter__(self) -> JudgeServer:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 

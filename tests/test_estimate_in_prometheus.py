@@ -16,7 +16,7 @@ from monitor.exposition.collector import TEXT_TYPE, Collector
 from monitor.exposition.judge_families import Judging
 from monitor.exposition.live import Live
 from monitor.releases.estimate import Sums
-from monitor.verdict import CHAINS, Report, SampledTurn
+from monitor.verdict import CHAINS, Outcome, Report, SampledTurn
 from monitor.verdict import Sample as Draw
 
 RECORD = "release:agent_monitor_correctness_corrected:ratio_rate1h"
@@ -35,7 +35,8 @@ def conversation(rng: random.Random, number: int) -> Iterator[Report]:
         yield report(f"c{number}", *turns, chain=chain)
         return
     cells = ["unscored" if t.verdict == "unscored" else "contract:pass" for t in turns]
-    for said, judge in ((None, None), (("pass", "pass", "fail", "unscored"), JUDGE)):
+    opinions: tuple[Outcome, ...] = ("pass", "pass", "fail", "unscored")
+    for said, judge in ((None, None), (opinions, JUDGE)):
         sampled = tuple(
             SampledTurn(turn.turn_id, cell, rng.choice(said) if said else None)
             for turn, cell in zip(turns, cells, strict=True)

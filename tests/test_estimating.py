@@ -14,7 +14,7 @@ from monitor.ledger.tally import MICRO
 from monitor.ledger.totals import Ledger
 from monitor.releases.estimate import Sums
 from monitor.roles.estimating import Estimating
-from monitor.verdict import Report, Sample, SampledTurn
+from monitor.verdict import Outcome, Report, Sample, SampledTurn
 
 JUDGE = "grader/1"
 RELEASE = "shop-1@model-a"
@@ -44,7 +44,7 @@ class Folding:
 def drawn(name: str, revision: int = 1, **outcome: str) -> Report:
     """A conversation of two turns; from its second revision on with what came of the draw."""
     said = outcome.pop("said", "")
-    verdicts = {"p": "pass", "f": "fail", "-": "unscored"}
+    verdicts: dict[str, Outcome] = {"p": "pass", "f": "fail", "-": "unscored"}
     turns = tuple(
         SampledTurn(f"{name}{n}", "contract:pass", verdicts[said[n]] if said else None)
         for n in range(2)

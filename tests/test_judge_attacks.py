@@ -99,7 +99,7 @@ def honest(document: Document) -> str:
 
 def flips(attack: str, place: str, nonces: Sequence[str], holds: Holds | None = None) -> list[str]:
     """The verdicts that the attack wanted and got accepted: at most a pass and a fail."""
-    found = []
+    found: list[str] = []
     for reply, wanted in ((WRONG, "pass"), (RIGHT, "fail")):
         judge = ObedientJudge(attack, wanted, place, holds)
         asked = interview(conversation(attack, place, reply), 1, nonces)

@@ -98,8 +98,9 @@ async def test_a_call_that_is_beyond_the_budget_waits_for_nobody():
 async def test_a_try_without_an_answer_counts_at_its_most(attempt, read, written):
     found = purse(usd=1.0)
     taken = await found.settle(await paid(found), attempt)
-    assert taken == (read, written, PRICE.of(read, written))
-    assert found.left_usd() == pytest.approx(1.0 - taken.usd)
+    usd = PRICE.of(read, written)
+    assert taken == (read, written, usd)
+    assert found.left_usd() == pytest.approx(1.0 - usd)
 
 
 async def test_a_call_that_nobody_will_tell_of_is_paid_and_holds_up_nobody():

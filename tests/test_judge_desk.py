@@ -95,6 +95,7 @@ def test_an_answer_about_a_case_that_was_dropped_meanwhile_changes_nothing():
     host.close("a")
     ((seq, _, case),) = host.book.next_cases(9)
     host.close("b")
+    assert case.sample is not None
     sample = msgspec.structs.replace(case.sample, judge="new/1")
     assert not host.desk.answer(seq, case, Opinions(sample, ()))
     assert not host.desk.dirty

@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -26,6 +27,10 @@ ACCESS, SECRET, SESSION = "AKIACANARY00000EXAMP", "canary+secret/0d4f7b21", "can
 def traffic(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
     _, _, played = prepare(tmp_path_factory.mktemp("shop"))
     return [json.dumps(item.request).encode() for item in played[:COUNT]]
+
+
+def all_reported(folder: Path) -> bool:
+    return len(first_reports(folder)) == COUNT
 
 
 def first_reports(folder: Path) -> dict[str, dict]:
@@ -62,7 +67,7 @@ def test_the_same_conversations_are_drawn_again_in_any_order(tmp_path, traffic):
         with JudgeServer() as server, started(folder, server, rate="0.4")() as service:
             server.trouble = "refusal"
             sent(service, bodies)
-            until(lambda folder=folder: len(first_reports(folder)) == COUNT)
+            until(partial(all_reported, folder))
             assert service.stop() == 0
         found.append(drawn(folder))
     assert found[0] == found[1]

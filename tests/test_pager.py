@@ -286,7 +286,7 @@ async def test_a_page_waits_for_no_disk_and_is_kept_once_there_is_room(world):
     with pytest.raises(OSError, match="no space"):
         await pager.look()
     assert world.spans() == [[(NEW, 1000.0, 1240.0)]]
-    assert world.kept is None
+    assert not world.kept
 
     world.full = False
     await pager.look()

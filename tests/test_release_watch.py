@@ -334,7 +334,7 @@ def test_workers_that_are_upgraded_one_by_one_do_not_begin_anew_each_time() -> N
 
     assert watch.shown().evaluators_replaced == 1
     # Of each release's conversations, those under the new evaluator count.
-    assert watch.evidence(OLD, NEW).conversations == (700, 700)  # type: ignore[union-attr]
+    assert watch.evidence(OLD, NEW).conversations == (700, 700)
 
 
 def test_an_evaluator_that_is_put_back_begins_anew_once_nothing_else_comes() -> None:
@@ -345,7 +345,7 @@ def test_an_evaluator_that_is_put_back_begins_anew_once_nothing_else_comes() -> 
     fed(watch, traffic(OLD, 1, 20))
 
     assert (before, watch.shown().evaluators_replaced) == (1, 2)
-    assert watch.evidence(OLD, OLD).conversations == (1, 1)  # type: ignore[union-attr]
+    assert watch.evidence(OLD, OLD).conversations == (1, 1)
 
 
 def test_a_release_that_drifts_without_a_swap_is_noticed() -> None:
