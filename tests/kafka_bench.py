@@ -21,7 +21,7 @@ from kafka_broker import Broker
 from kafka_fleet import Fleet, Role
 from running import Running, request
 
-from monitor.roles.bench_traffic import payloads
+from monitor.roles.bench.traffic import payloads
 
 CLOSING = {"settle_s": 0.5, "quiet_s": 2.0}
 LOOK_S = 1.0

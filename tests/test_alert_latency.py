@@ -6,8 +6,8 @@ import pytest
 
 from monitor import wiring
 from monitor.errors import ConfigurationError, MonitorError
-from monitor.roles.alert_bench.daemons import Daemon, Webhook
-from monitor.roles.alert_bench.latency import _spread, measure
+from monitor.roles.bench.alerts.daemons import Daemon, Webhook
+from monitor.roles.bench.alerts.latency import _spread, measure
 
 
 def test_one_in_a_hundred_is_beyond_the_p99():

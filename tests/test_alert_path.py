@@ -20,7 +20,7 @@ import pytest
 import yaml
 from running import Running, export, loose
 
-from monitor.roles.alert_bench.daemons import Daemon, Notified, Webhook, alertmanager, prometheus
+from monitor.roles.bench.alerts.daemons import Daemon, Notified, Webhook, alertmanager, prometheus
 from monitor.roles.demo_traffic import (
     BEFORE,
     TOOLS,

@@ -14,7 +14,7 @@ from monitor.alerting.alerts import Policy
 from monitor.alerting.pages import Alert
 from monitor.backends.alertmanager import Alertmanager
 from monitor.config import Settings
-from monitor.roles.alert_bench.daemons import Daemon, alertmanager
+from monitor.roles.bench.alerts.daemons import Daemon, alertmanager
 
 
 @pytest.fixture(scope="module")

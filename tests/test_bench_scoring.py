@@ -11,8 +11,8 @@ import pytest
 from monitor import cli
 from monitor.agreement.labelled import parse_label
 from monitor.references.dialogs import parse_dialog
-from monitor.roles.bench_dialogs import shop_dialogs
-from monitor.roles.bench_peers import agreement, turn_lines
+from monitor.roles.bench.dialogs import shop_dialogs
+from monitor.roles.bench.peers import agreement, turn_lines
 
 PEERS = Path(__file__).parent / "peers"
 NAMES = sorted(path.stem for path in PEERS.glob("*.txt"))

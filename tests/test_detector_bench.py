@@ -10,18 +10,18 @@ from released import NEW, OLD, closed
 
 from monitor.releases.days import Day, day_variance
 from monitor.releases.watch import Watch
-from monitor.roles.detector_bench.acceptance import Effort, acceptance, interval
-from monitor.roles.detector_bench.months import canary, mix_shift, swap
-from monitor.roles.detector_bench.others import Adwin, cusum, peeked_z, relative_all
-from monitor.roles.detector_bench.ours import mixture_path
-from monitor.roles.detector_bench.streams import (
+from monitor.roles.bench.detectors.acceptance import Effort, acceptance, interval
+from monitor.roles.bench.detectors.months import canary, mix_shift, swap
+from monitor.roles.bench.detectors.others import Adwin, cusum, peeked_z, relative_all
+from monitor.roles.bench.detectors.ours import mixture_path
+from monitor.roles.bench.detectors.streams import (
     HAZARDS,
     day_factors,
     divergence,
     drawn,
     kinds,
 )
-from monitor.roles.detector_bench.table import table
+from monitor.roles.bench.detectors.table import table
 
 SHORT = Effort(months=30, delays=60, slow_delays=2, days=4)
 

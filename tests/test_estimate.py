@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.releases.estimate import Sampled, Sums, anytime, estimate, has_dropped, opening
-from monitor.roles.bench_estimates import found, saved
+from monitor.roles.bench.estimates import found, saved
 
 
 def of(conversations: list[Sampled]) -> Sums:

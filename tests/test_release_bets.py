@@ -20,7 +20,7 @@ from monitor.releases.betting import (
     stakes,
     upper_bounds,
 )
-from monitor.roles.detector_bench.ours import betting_path, drift_path
+from monitor.roles.bench.detectors.ours import betting_path, drift_path
 
 
 def view(*rows: tuple[float, ...]) -> np.ndarray:

@@ -27,7 +27,7 @@ from monitor.releases.mixture import (
     log_evidence,
     moments,
 )
-from monitor.roles.detector_bench.ours import log_evidence_path, mixture_path
+from monitor.roles.bench.detectors.ours import log_evidence_path, mixture_path
 
 
 def arm(*rows: tuple[float, ...]) -> np.ndarray:

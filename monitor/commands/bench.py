@@ -18,11 +18,11 @@ from monitor.commands.options import (
     command,
 )
 from monitor.config import Settings
-from monitor.roles import bench, bench_conventions, bench_estimates
-from monitor.roles.alert_bench import latency
-from monitor.roles.detector_bench import acceptance
-from monitor.roles.detector_bench.cost import cost
-from monitor.roles.detector_bench.table import table
+from monitor.roles.bench import conventions, estimates, ingest
+from monitor.roles.bench.alerts import latency
+from monitor.roles.bench.detectors import acceptance
+from monitor.roles.bench.detectors.cost import cost
+from monitor.roles.bench.detectors.table import table
 from monitor.wiring.bench_scoring import scoring_figures
 from monitor.wiring.comparing import watching_of
 
@@ -78,7 +78,7 @@ def _ingest(arguments: argparse.Namespace) -> dict[str, Any]:
     settings = Settings()
     redaction = chosen.shown_redaction(settings)
     with tempfile.TemporaryDirectory(prefix="agent-monitor-bench-", dir=arguments.folder) as name:
-        figures = bench.measure(
+        figures = ingest.measure(
             wiring.trace_decoder(settings),
             redaction.spans if redaction else list,
             lambda path: wiring.engine(settings, path, durable=True).engine,
@@ -87,8 +87,8 @@ def _ingest(arguments: argparse.Namespace) -> dict[str, Any]:
             rounds,
             _tell,
         )
-    rates = bench_conventions.rates(wiring.trace_decoder(settings), 10, rounds, _tell)
-    print(*bench_conventions.table(rates), sep="\n", file=sys.stderr)
+    rates = conventions.rates(wiring.trace_decoder(settings), 10, rounds, _tell)
+    print(*conventions.table(rates), sep="\n", file=sys.stderr)
     figures["conventions"] = rates
     if memory is not None:
         figures["memory"] = memory
@@ -109,7 +109,7 @@ def _bench_memory() -> dict[str, object]:
     with tempfile.TemporaryDirectory(prefix="agent-monitor-bench-") as name:
         settings = Settings()
         parts = wiring.engine(settings, Path(name) / "memory.sqlite3", durable=True)
-        return bench.resident_bytes(wiring.trace_decoder(settings), parts.engine)
+        return ingest.resident_bytes(wiring.trace_decoder(settings), parts.engine)
 
 
 def _in_own_process() -> dict[str, object]:
@@ -131,8 +131,8 @@ def _detectors(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _estimates(arguments: argparse.Namespace) -> dict[str, Any]:
     runs, watched = (200, 40) if arguments.quick else (1_500, 300)
-    figures = bench_estimates.figures(runs, watched, arguments.seed)
-    print(*bench_estimates.table(figures), sep="\n", file=sys.stderr)
+    figures = estimates.figures(runs, watched, arguments.seed)
+    print(*estimates.table(figures), sep="\n", file=sys.stderr)
     return figures
 
 

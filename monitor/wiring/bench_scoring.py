@@ -13,15 +13,15 @@ from monitor.agreement.labelled import Label
 from monitor.config import Settings
 from monitor.errors import ConfigurationError
 from monitor.references.dialogs import Dialog, parse_dialog
-from monitor.roles.bench_dialogs import shop_dialogs
-from monitor.roles.bench_peers import (
+from monitor.roles.bench.dialogs import shop_dialogs
+from monitor.roles.bench.peers import (
     agreement,
     failed_turns,
     measured_peers,
     peer_failed,
     turn_lines,
 )
-from monitor.roles.bench_scoring import Evaluate, measure
+from monitor.roles.bench.scoring import Evaluate, measure
 from monitor.roles.files import lines
 from monitor.roles.labelled_sets import LabelledSet, found_sets, labels_of
 

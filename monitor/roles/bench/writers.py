@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from monitor.roles.bench_traffic import INSTRUCTIONS
+from monitor.roles.bench.traffic import INSTRUCTIONS
 
 MODEL: Final = "atlas-4-2026-10"
 TOOL: Final = "get_order"

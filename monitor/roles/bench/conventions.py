@@ -20,7 +20,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from monitor.ports import SpanDecoder
-from monitor.roles.bench_traffic import (
+from monitor.roles.bench.traffic import (
     SECOND_NS,
     START_NS,
     TURNS,
@@ -28,7 +28,7 @@ from monitor.roles.bench_traffic import (
     naive_walk,
     prose,
 )
-from monitor.roles.bench_writers import (
+from monitor.roles.bench.writers import (
     CLIENTS,
     CONVENTIONS,
     SYSTEM,

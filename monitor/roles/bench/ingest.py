@@ -19,7 +19,7 @@ from typing import Any
 from monitor.codec import encode_spans
 from monitor.model import AgentSpan
 from monitor.ports import SpanDecoder
-from monitor.roles.bench_traffic import decode_only, naive_walk, payloads, small_conversation
+from monitor.roles.bench.traffic import decode_only, naive_walk, payloads, small_conversation
 from monitor.roles.engine import Batch, Engine
 
 PROTOBUF = "application/x-protobuf"

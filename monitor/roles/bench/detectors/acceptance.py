@@ -12,16 +12,16 @@ import numpy as np
 
 from monitor.releases.arms import X, Y
 from monitor.releases.betting import drift_threshold, stakes, upper_bounds
-from monitor.roles.detector_bench import others
-from monitor.roles.detector_bench.months import Month, canary, mix_shift, swap
-from monitor.roles.detector_bench.ours import (
+from monitor.roles.bench.detectors import others
+from monitor.roles.bench.detectors.months import Month, canary, mix_shift, swap
+from monitor.roles.bench.detectors.ours import (
     Flags,
     betting_path,
     drift_path,
     first,
     mixture_path,
 )
-from monitor.roles.detector_bench.streams import (
+from monitor.roles.bench.detectors.streams import (
     A_DAY,
     HAZARDS,
     MONTH_DAYS,

@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 
 from monitor.releases.arms import Floats, Ints
-from monitor.roles.detector_bench.months import Month
-from monitor.roles.detector_bench.ours import Flags
-from monitor.roles.detector_bench.streams import A_DAY
+from monitor.roles.bench.detectors.months import Month
+from monitor.roles.bench.detectors.ours import Flags
+from monitor.roles.bench.detectors.streams import A_DAY
 
 RELATIVE_DROP: Final = 0.05
 """UAEF's default: a mean that falls by 5 % of the baseline's is a regression."""

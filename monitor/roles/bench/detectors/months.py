@@ -8,7 +8,7 @@ import numpy as np
 
 from monitor.releases.arms import Floats, Ints, Y
 from monitor.releases.days import Day, day_variance
-from monitor.roles.detector_bench.streams import (
+from monitor.roles.bench.detectors.streams import (
     A_DAY,
     BASELINE_DAYS,
     HAZARDS,

@@ -1,0 +1,1 @@
+"""What the monitor costs and is worth: the measurements behind `agent-monitor bench`."""
