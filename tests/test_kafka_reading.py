@@ -1,0 +1,70 @@
+"""Topics read again, whatever their records were compressed with and however much is gone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kafka_broker import Broker
+from kafka_fleet import KEY, Fleet
+from waiting import until
+
+from monitor.cli import main
+from monitor.roles.demo_traffic import BEFORE, traffic
+from monitor.roles.kafka.dead_letters import DeadLetter
+from monitor.roles.kafka.dead_letters import written as letter_record
+from monitor.roles.kafka.records import Envelope, Origin, Outcome, packed, written
+
+CODECS = (None, "gzip", "snappy", "lz4", "zstd")
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in KEY.items():
+        monkeypatch.setenv(name, value)
+
+
+def bodies(conversations: int) -> list[bytes]:
+    return [json.dumps(each.request).encode() for each in traffic(BEFORE, conversations, 5)]
+
+
+def told(offset: int, **counts: int) -> bytes:
+    """A record of the reports, as a worker writes it."""
+    return written(
+        Envelope("effects", 100.0, Origin("c", 0, offset), body=packed(Outcome([], counts)))
+    )
+
+
+def test_records_of_any_compression_are_shown_redriven_and_replayed(
+    broker: Broker, tmp_path: Path, capsys: Any
+) -> None:
+    one = {"kafka": {"source_partitions": 1, "partitions": 1}}
+    sent = bodies(len(CODECS))
+    with Fleet(broker, tmp_path, "codecs", one) as fleet:
+        for offset, (codec, body) in enumerate(zip(CODECS, sent, strict=True)):
+            fleet.feed([body], compression_type=codec)
+            letter = DeadLetter(fleet.names.source, 0, offset, 100.0, "KeyError", size=len(body))
+            fleet.feed([letter_record(letter)], to=fleet.names.dead_letters, compression_type=codec)
+        config = ["--config", str(fleet.config)]
+        held = tmp_path / "held"
+        for offset, body in enumerate(sent):
+            name = f"{fleet.names.source}/0/{offset}"
+            assert main(["dead-letters", "show", name, "--payload", str(held), *config]) == 0
+            assert held.read_bytes() == body
+        capsys.readouterr()
+        assert main(["dead-letters", "redrive", "--all", *config]) == 0
+        assert main(["replay-topic", "--ledger", str(tmp_path / "again"), *config]) == 0
+        said = capsys.readouterr().out.splitlines()
+    assert said[0] == "sent again: 5 of 5"
+    assert said[1].startswith("10 records, ")
+
+
+def test_the_export_folds_records_of_any_compression(broker: Broker, tmp_path: Path) -> None:
+    with Fleet(broker, tmp_path, "codecs-told", {"kafka": {"partitions": 1}}) as fleet:
+        for offset, codec in enumerate(CODECS):
+            record = told(offset, accepted=1)
+            fleet.feed([record], to=fleet.names.reports, compression_type=codec)
+        export = fleet.export()
+        until(lambda: export.samples()['agent_monitor_spans_total{outcome="accepted"}'] == 5)
