@@ -16,7 +16,7 @@ from monitor.scoring.alignment import align
 from monitor.scoring.causes import NO_CAUSES, Causes, causes_of
 from monitor.scoring.composition import CompositionRule, UnweightedMean
 from monitor.scoring.contract import judge_by_contract
-from monitor.scoring.delegation import first_failure, has_talks, inner_turns, suspected
+from monitor.scoring.delegation.suspects import first_failure, has_talks, inner_turns, suspected
 from monitor.scoring.distance import Distance
 from monitor.scoring.evidence import EvidenceJudge
 from monitor.scoring.figures import (

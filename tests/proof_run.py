@@ -24,7 +24,7 @@ from running import final_lines
 from waiting import until
 
 from monitor.config import load
-from monitor.roles.demo_traffic import BEFORE
+from monitor.roles.demo.traffic import BEFORE
 from monitor.roles.kafka.reading import Record, records
 from monitor.roles.kafka.records import Envelope, written
 

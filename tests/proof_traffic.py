@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from google.protobuf.json_format import ParseDict
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from monitor.roles.demo_traffic import AFTER, BEFORE, TOOLS, Played, traffic
+from monitor.roles.demo.traffic import AFTER, BEFORE, TOOLS, Played, traffic
 
 OPEN = 60
 """Conversations that are under way at one time."""

@@ -17,7 +17,7 @@ from prometheus_server import Sample
 from running import Running
 from waiting import until
 
-from monitor.roles.demo_traffic import AFTER, BEFORE, SECOND_NS, START_NS, TOOLS, Played, traffic
+from monitor.roles.demo.traffic import AFTER, BEFORE, SECOND_NS, START_NS, TOOLS, Played, traffic
 
 BEFORE_COUNT, AFTER_COUNT = 360, 330
 EVERY_S = 10

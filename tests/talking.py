@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from monitor.model import ActionTurn, Conversation, ResponseTurn, ToolCall, Turn
-from monitor.scoring.delegation_transcript import Transcript, transcripts
+from monitor.scoring.delegation.transcript import Transcript, transcripts
 
 CODE = "```python\nprint(1)\n```"
 TRACE = 'Traceback (most recent call last):\n  File "a.py", line 1\nKeyError: 3'

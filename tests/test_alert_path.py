@@ -21,7 +21,7 @@ import yaml
 from running import Running, export, loose
 
 from monitor.roles.bench.alerts.daemons import Daemon, Notified, Webhook, alertmanager, prometheus
-from monitor.roles.demo_traffic import (
+from monitor.roles.demo.traffic import (
     BEFORE,
     TOOLS,
     DemoRelease,

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from monitor.cli import main
-from monitor.roles.demo_traffic import AFTER, TOOLS, traffic
+from monitor.roles.demo.traffic import AFTER, TOOLS, traffic
 
 SALES = [
     ("FilterData", {"metric": "revenue"}, {"metric": "profit"}),

@@ -14,7 +14,7 @@ from rules_shipped import rules
 from seeded_prometheus import fresh_server, seeded_server
 from seeded_traffic import AFTER_COUNT, BEFORE_COUNT, EVERY_S, START_S
 
-from monitor.roles.demo_traffic import AFTER, BEFORE
+from monitor.roles.demo.traffic import AFTER, BEFORE
 
 FOUND = pages(Path(__file__).resolve().parents[1] / "grafana")
 TARGETS = list(targets(FOUND))

@@ -16,7 +16,7 @@ from talking import CODE, TRACE, account, conversation, ran, said
 
 from monitor.codec import report_line
 from monitor.model import Conversation, Turn
-from monitor.scoring.delegation import inner_turns, suspicions
+from monitor.scoring.delegation.suspects import inner_turns, suspicions
 
 
 def test_the_author_of_the_code_that_failed_is_suspected():

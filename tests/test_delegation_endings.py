@@ -7,8 +7,8 @@ import pytest
 from talking import CODE, TRACE, account, conversation, ran, said, transcript
 
 from monitor.model import Turn
-from monitor.scoring.delegation_endings import ending
-from monitor.scoring.delegation_transcript import transcripts
+from monitor.scoring.delegation.endings import ending
+from monitor.scoring.delegation.transcript import transcripts
 
 OPENING = said("Planner", "Please find the winner of the year.")
 GOOD = ran("exitcode: 0 (execution succeeded)\nCode output: Ann")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from talking import CODE, TRACE, account
 
-from monitor.scoring.delegation_texts import (
+from monitor.scoring.delegation.texts import (
     Ledger,
     exit_code,
     is_nothing,

@@ -14,7 +14,7 @@ from waiting import until
 
 from monitor.exposition.collector import OPENMETRICS, Collector
 from monitor.exposition.exemplars import Exemplars
-from monitor.roles.demo_traffic import AFTER, TOOLS, Played, traffic
+from monitor.roles.demo.traffic import AFTER, TOOLS, Played, traffic
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 OTHER = "00f067aa0ba902b7e1d3c1b2a4958677"

@@ -23,9 +23,9 @@ from monitor.evaluator import Evaluator
 from monitor.pipeline import Pipeline
 from monitor.ports import Decoded
 from monitor.references.contracts import ToolContracts
-from monitor.roles.inspect import inspect
-from monitor.roles.inspect_text import lines_of, shown
-from monitor.roles.inspection import Seen
+from monitor.roles.inspecting.files import inspect
+from monitor.roles.inspecting.inspection import Seen
+from monitor.roles.inspecting.text import lines_of, shown
 
 DATA = Path(__file__).parent / "data"
 OTLP = ("otlp.traces", "otlp.logs")

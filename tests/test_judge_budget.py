@@ -21,7 +21,7 @@ from monitor.judging.prices import TEMPLATE_TOKENS, Price
 from monitor.ledger.database import Database
 from monitor.ledger.judge_book import JudgeBook
 from monitor.ports import JudgePrompt, JudgeReply
-from monitor.roles.demo import prepare
+from monitor.roles.demo.live import prepare
 from monitor.roles.judge_purse import Paid, Purse
 
 PRICE = Price(3.0, 15.0)

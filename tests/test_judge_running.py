@@ -16,7 +16,7 @@ from running import Running
 from test_judge_service import metric, reports_of, sent, started
 from waiting import until
 
-from monitor.roles.demo import prepare
+from monitor.roles.demo.live import prepare
 
 COUNT = 24
 KEY = "sk-canary-0d4f7b21c9e8"

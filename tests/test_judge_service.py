@@ -14,7 +14,7 @@ from judge_server import TROUBLES, JudgeServer
 from running import Running
 from waiting import until
 
-from monitor.roles.demo import prepare
+from monitor.roles.demo.live import prepare
 
 PLAYED = 6
 

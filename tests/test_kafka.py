@@ -17,7 +17,7 @@ from test_collector import TURNS, collecting, collector, contract, talk
 from waiting import until
 
 from monitor.cli import main
-from monitor.roles.demo_traffic import AFTER, BEFORE, traffic
+from monitor.roles.demo.traffic import AFTER, BEFORE, traffic
 
 __all__ = ["collector"]
 

@@ -18,7 +18,7 @@ from monitor.codec import nested_spans
 from monitor.config.kafka import KafkaSettings
 from monitor.errors import InvalidInput
 from monitor.pipeline.handed import HandedTrace
-from monitor.roles.demo_traffic import BEFORE, traffic
+from monitor.roles.demo.traffic import BEFORE, traffic
 from monitor.roles.kafka.dead_letters import DeadLetter
 from monitor.roles.kafka.records import (
     Envelope,

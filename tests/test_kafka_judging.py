@@ -16,7 +16,7 @@ from kafka_fleet import KEY, Fleet, toml
 from running import Running
 from waiting import until
 
-from monitor.roles.demo_traffic import BEFORE, traffic
+from monitor.roles.demo.traffic import BEFORE, traffic
 
 COPIES = 80
 PREFIX = "agent_monitor_"

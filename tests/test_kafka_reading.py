@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
+from kafka import TopicPartition
+from kafka.admin import KafkaAdminClient
 from kafka_broker import Broker
 from kafka_fleet import KEY, Fleet
 from waiting import until
 
 from monitor.cli import main
-from monitor.roles.demo_traffic import BEFORE, traffic
+from monitor.roles.demo.traffic import BEFORE, traffic
 from monitor.roles.kafka.dead_letters import DeadLetter
 from monitor.roles.kafka.dead_letters import written as letter_record
 from monitor.roles.kafka.records import Envelope, Origin, Outcome, packed, written
 
+ACCEPTED = 'agent_monitor_spans_total{outcome="accepted"}'
+MISSED = 'agent_monitor_events_total{event="missed_records"}'
+FAULT = 'agent_monitor_faults_total{fault="missed_records"}'
 CODECS = (None, "gzip", "snappy", "lz4", "zstd")
 
 
@@ -67,4 +73,40 @@ def test_the_export_folds_records_of_any_compression(broker: Broker, tmp_path: P
             record = told(offset, accepted=1)
             fleet.feed([record], to=fleet.names.reports, compression_type=codec)
         export = fleet.export()
-        until(lambda: export.samples()['agent_monitor_spans_total{outcome="accepted"}'] == 5)
+        until(lambda: export.samples()[ACCEPTED] == 5)
+
+
+def lose(fleet: Fleet, topic: str, before: int) -> None:
+    """Remove what partition 0 has before an offset, as retention does."""
+    admin = KafkaAdminClient(bootstrap_servers=fleet.broker.address)
+    admin.delete_records({TopicPartition(topic, 0): before})
+    admin.close()
+
+
+def test_what_retention_took_from_the_export_is_counted_and_told(
+    broker: Broker, tmp_path: Path
+) -> None:
+    def totals() -> tuple[float, float, float]:
+        samples = export.samples()
+        return samples[ACCEPTED], samples[MISSED], samples[FAULT]
+
+    with Fleet(broker, tmp_path, "gaps", {"kafka": {"partitions": 1}}) as fleet:
+        topic = fleet.names.reports
+        fleet.feed([told(offset, accepted=1) for offset in range(5)], to=topic)
+        lose(fleet, topic, 2)
+        export = fleet.export()
+        until(lambda: totals() == (3, 0, 0))  # a new ledger begins with what there is
+        export.kill()
+        fleet.feed([told(offset, accepted=1) for offset in range(5, 10)], to=topic)
+        lose(fleet, topic, 9)
+        export = fleet.export()
+        until(lambda: totals() == (4, 4, 1))
+        assert export.said(r"gaps\.reports/0: 4 records from offset 5 on were removed")
+        export.process.send_signal(signal.SIGSTOP)
+        fleet.feed([told(offset, accepted=1) for offset in range(10, 20)], to=topic)
+        lose(fleet, topic, 19)
+        export.process.send_signal(signal.SIGCONT)
+        until(lambda: sum(totals()[:2]) == 4 + 4 + 10)
+        export.kill()
+        export = fleet.export()
+        until(lambda: sum(totals()[:2]) == 4 + 4 + 10 and totals()[2] == 0)

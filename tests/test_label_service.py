@@ -8,7 +8,7 @@ from pathlib import Path
 
 from running import Running
 
-from monitor.roles.demo_traffic import BEFORE, TOOLS, traffic
+from monitor.roles.demo.traffic import BEFORE, TOOLS, traffic
 
 PAIRS = 'agent_monitor_label_pairs_total{automated="pass",human="fail",sub_metric="overall"} '
 

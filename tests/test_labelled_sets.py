@@ -18,7 +18,7 @@ from monitor.agreement.labelled import Label, parse_label
 from monitor.agreement.measures import Figure, figures, kappa
 from monitor.agreement.tallies import tally
 from monitor.errors import InvalidInput
-from monitor.roles.demo_traffic import TOOLS, DemoRelease, traffic
+from monitor.roles.demo.traffic import TOOLS, DemoRelease, traffic
 from monitor.verdict import Report
 
 SECOND_PROGRAM = Path(__file__).resolve().parents[2] / "shared" / "tools" / "score.py"

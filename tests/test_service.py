@@ -16,7 +16,7 @@ from running import Running, export, final_lines, loose
 from monitor.cli import main
 from monitor.ledger.database import Database
 from monitor.ledger.snapshot import Totals, read_totals
-from monitor.roles.demo import prepare
+from monitor.roles.demo.live import prepare
 
 KILLS = 20
 PER_REQUEST = 25

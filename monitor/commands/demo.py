@@ -13,7 +13,7 @@ from monitor.commands.options import (
     Commands,
     command,
 )
-from monitor.roles import demo
+from monitor.roles.demo import live
 
 
 def add(commands: Commands) -> None:
@@ -26,12 +26,12 @@ def add(commands: Commands) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="agent-monitor-demo-") as name:
         folder = Path(name)
-        references, tools, played = demo.prepare(folder)
+        references, tools, played = live.prepare(folder)
         running = wiring.service(wiring.demo_settings(folder, references, tools))
 
         async def play() -> None:
             try:
-                await demo.show(await running.start(), played, print)
+                await live.show(await running.start(), played, print)
                 if arguments.keep:
                     print("\nkeeping the monitor running; stop it with Ctrl-C", flush=True)
                     await asyncio.Event().wait()

@@ -18,8 +18,8 @@ from monitor.commands.options import (
     say,
     settings_of,
 )
-from monitor.roles.inspect_text import lines_of
-from monitor.roles.inspection import Seen
+from monitor.roles.inspecting.inspection import Seen
+from monitor.roles.inspecting.text import lines_of
 
 
 def add(commands: Commands) -> None:

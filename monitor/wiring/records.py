@@ -17,8 +17,8 @@ from monitor.pipeline import Pipeline
 from monitor.ports import Accept
 from monitor.roles import past
 from monitor.roles.batch import Summary
-from monitor.roles.inspect import inspect
-from monitor.roles.inspection import Seen
+from monitor.roles.inspecting.files import inspect
+from monitor.roles.inspecting.inspection import Seen
 from monitor.roles.past import Progress
 from monitor.wiring.decoders import file_decoders
 from monitor.wiring.engines import engine, pipeline_limits

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
-from monitor.roles.demo_shop import STORIES, Agent, Call, Exchange, Habit, Shop, careful, new_order
-from monitor.roles.demo_traffic import forgets_the_reason, looks_up_instead, rounds_refunds_down
+from monitor.roles.demo.shop import STORIES, Agent, Call, Exchange, Habit, Shop, careful, new_order
+from monitor.roles.demo.traffic import forgets_the_reason, looks_up_instead, rounds_refunds_down
 
 HABITS: tuple[Habit, ...] = (careful, careful, careful, rounds_refunds_down, forgets_the_reason)
 OTHER_TOOL: Habit = looks_up_instead

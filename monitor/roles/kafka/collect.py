@@ -8,8 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from aiokafka import AIOKafkaProducer
-
 from monitor.codec import encode_spans
 from monitor.errors import BackendUnavailable, Overloaded
 from monitor.model import AgentSpan
@@ -38,7 +36,6 @@ class Collecting:
     def __init__(
         self,
         plan: Plan,
-        producer: AIOKafkaProducer,
         sending: KafkaSending,
         receivers: Sequence[Receiver],
         beside: Sequence[Companion],
@@ -49,7 +46,6 @@ class Collecting:
     ) -> None:
         """`redact` sees all spans before they are sent."""
         self._plan = plan
-        self._producer = producer
         self._sending = sending
         self._receivers = tuple(receivers)
         self._beside = tuple(beside)
@@ -64,10 +60,7 @@ class Collecting:
 
     async def start(self) -> None:
         """Listen once the broker answers. Raises BackendUnavailable, ConfigurationError."""
-        try:
-            await self._producer.start()
-        except Exception as error:
-            raise BackendUnavailable(f"no broker answers: {type(error).__name__}") from error
+        await self._sending.start()
         for companion in self._beside:
             await companion.start()
         for receiver in self._receivers:
@@ -80,7 +73,7 @@ class Collecting:
         self._stopping = True
         for companion in self._beside:
             await companion.stop()
-        await self._producer.stop()
+        await self._sending.stop()
 
     def fault(self) -> str | None:
         """None: while the broker is away, senders are told to wait."""

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from kafka import KafkaConsumer, TopicPartition
 from kafka.admin import KafkaAdminClient
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, OffsetOutOfRangeError
 from kafka.structs import OffsetAndMetadata
 
 from monitor.config.kafka import KafkaSettings
@@ -76,7 +76,10 @@ class Exporter:
         self._assigned = False
         self._topic = ""
         self.behind_s: float | None = None
-        self.counters = {"fault:store": 0, "fault:writer": 0}
+        self._sought = False
+        self.counters = dict.fromkeys(
+            ("fault:store", "fault:writer", "fault:missed_records", "missed_records"), 0
+        )
 
     async def start(self) -> None:
         """Begin where the file says.
@@ -117,7 +120,7 @@ class Exporter:
                 **connection(self._given),
                 group_id=self._group,
                 enable_auto_commit=False,
-                auto_offset_reset="earliest",
+                auto_offset_reset="none",  # what is gone must not be passed over in silence
             )
             found = consumer.partitions_for_topic(self._names.reports)
         except KafkaError as error:
@@ -153,10 +156,13 @@ class Exporter:
 
     def _read(self) -> None:
         """The reading thread's outermost loop; so it alone catches everything, and counts."""
-        self._seek()
         while not self._stopping.is_set():
             try:
+                if not self._sought:
+                    self._seek()
                 self._step()
+            except OffsetOutOfRangeError:
+                self._sought = False
             except LedgerError as error:
                 self.counters["fault:store"] += 1
                 LOG.error("the ledger cannot be written: %s", error)  # noqa: TRY400
@@ -220,12 +226,45 @@ class Exporter:
         """To what is committed, there and here."""
         self._stopping.wait(RETRY_S)
         self._engine.recover()
-        self._seek()
+        self._sought = False
 
     def _seek(self) -> None:
-        offsets = self._told().place.offsets
-        for where in self._consumer.assignment():
-            self._consumer.seek(where, offsets.get(where.partition, 0))
+        """To what is committed, or the nearest to it that the topic still has."""
+        place, parts = self._told().place, sorted(self._consumer.assignment())
+        oldest = self._consumer.beginning_offsets(parts)
+        ends = self._consumer.end_offsets(parts)
+        for where in parts:
+            begin = oldest[where]
+            wanted = place.offsets.get(where.partition, 0 if place.topic else begin)
+            found = min(max(wanted, begin), ends[where])
+            if found != wanted:
+                self._miss(where, wanted, found)
+            self._consumer.seek(where, found)
+            place.offsets[where.partition] = found
+        place.topic = self._topic
+        self._sought = True
+
+    def _miss(self, where: TopicPartition, wanted: int, found: int) -> None:
+        """Count and tell what the topic lost before it was read, or what it should still have."""
+        self.counters["fault:missed_records"] += 1
+        name = f"{where.topic}/{where.partition}"
+        if found < wanted:
+            LOG.error(
+                "%s ends at %d, the ledger has it up to %d: brokers lost records",
+                name,
+                found,
+                wanted,
+            )
+            return
+        missed = found - wanted
+        self._engine.take(self._clock(), Effects(counts={"missed_records": missed}))
+        LOG.error(
+            "%s: %d records from offset %d on were removed before this ledger had them, so its "
+            "totals lack them; raise kafka.retention_s (deploy/kafka-operations.md, Recovery)",
+            name,
+            missed,
+            wanted,
+        )
 
     def _show(self) -> None:
         """Tell the broker the place, for those who look at lags."""

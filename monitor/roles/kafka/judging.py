@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from typing import Any, Final
 
 import msgspec
-from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from aiokafka import AIOKafkaConsumer
 
 from monitor.errors import BackendUnavailable, MonitorError, StateError
 from monitor.ledger.database import Database
@@ -51,7 +51,6 @@ class JudgeRole:
         database: Database,
         book: JudgeBook,
         consumer: AIOKafkaConsumer,
-        producer: AIOKafkaProducer,
         sending: KafkaSending,
         record_bytes: int,
         clock: Callable[[], float] = time.time,
@@ -61,7 +60,6 @@ class JudgeRole:
         self._book = book
         self._state = StateStore(database)
         self._consumer = consumer
-        self._producer = producer
         self._sending = sending
         self._record_bytes = record_bytes
         self._clock = clock
@@ -79,8 +77,8 @@ class JudgeRole:
 
     async def start(self) -> None:
         """Raises BackendUnavailable when no broker answers."""
+        await self._sending.start()
         try:
-            await self._producer.start()
             await self._consumer.start()
         except Exception as error:
             raise BackendUnavailable(f"no broker answers: {type(error).__name__}") from error
@@ -97,7 +95,7 @@ class JudgeRole:
         if self.worker is not None:
             await self.worker.stop()
         await self._consumer.stop()
-        await self._producer.stop()
+        await self._sending.stop()
         self._database.close()
 
     def fault(self) -> str | None:

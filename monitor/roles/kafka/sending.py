@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.errors import KafkaError
@@ -16,6 +17,7 @@ from monitor.roles.kafka.outputs import Output
 from monitor.roles.kafka.state import Change, PartitionState, step_header, step_of
 
 LOAD_WAIT_MS: Final = 200
+CLOSE_S: Final = 3.0
 
 
 class KafkaSending:
@@ -36,6 +38,21 @@ class KafkaSending:
         """Of each state, where its topic ended when this worker last read or wrote it."""
         self.sent = 0
         self.sent_bytes = 0
+        self.trouble: str | None = None
+        """Why the last records were not taken; None when they were."""
+
+    async def start(self) -> None:
+        """Raises BackendUnavailable when no broker answers."""
+        try:
+            await self._producer.start()
+        except Exception as error:
+            raise BackendUnavailable(f"no broker answers: {type(error).__name__}") from error
+
+    async def stop(self) -> None:
+        """Let the producer go; what the brokers do not take by then nobody was promised."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_S):
+                await self._producer.stop()
 
     async def send(self, outputs: Sequence[Output]) -> None:
         """Return when all are acknowledged. Raises BackendUnavailable."""
@@ -100,24 +117,31 @@ class KafkaSending:
         """Their offsets, once all are acknowledged."""
         began = time.monotonic()
         try:
-            waiting = []
-            for output in outputs:
-                self.sent += 1
-                self.sent_bytes += len(output.value or b"")
-                waiting.append(
-                    await self._producer.send(
-                        output.topic,
-                        output.value,
-                        key=output.key,
-                        partition=output.partition,
-                        headers=list(output.headers),
-                    )
-                )
+            # One deadline: without metadata the producer waits for them before it takes a record.
             async with asyncio.timeout(self._give_up_s):
-                return [record.offset for record in await asyncio.gather(*waiting)]
-        except (KafkaError, TimeoutError) as error:
+                waiting = [await self._handed_over(output) for output in outputs]
+                offsets = [record.offset for record in await asyncio.gather(*waiting)]
+        # AssertionError: aiokafka's word for a partition that is not there.
+        except (KafkaError, TimeoutError, AssertionError) as error:
             waited = time.monotonic() - began
-            raise BackendUnavailable(
+            self.trouble = (
                 f"the broker did not take {len(outputs)} records in {waited:.0f} s: "
                 f"{type(error).__name__}"
-            ) from error
+            )
+            raise BackendUnavailable(self.trouble) from error
+        self.trouble = None
+        return offsets
+
+    async def _handed_over(self, output: Output) -> asyncio.Future[Any]:
+        self.sent += 1
+        self.sent_bytes += len(output.value or b"")
+        handed: asyncio.Future[Any] = await self._producer.send(
+            output.topic,
+            output.value,
+            key=output.key,
+            partition=output.partition,
+            headers=list(output.headers),
+        )
+        # It may fail when nobody waits for it any more.
+        handed.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return handed

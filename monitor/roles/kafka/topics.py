@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from kafka.admin import KafkaAdminClient, NewTopic
 from kafka.errors import KafkaError, TopicAlreadyExistsError
 
 from monitor.config.kafka import KafkaSettings
-from monitor.errors import BackendUnavailable, ConfigurationError
+from monitor.errors import BackendUnavailable, ConfigurationError, MonitorError
 from monitor.roles.kafka.clients import connection
 from monitor.roles.kafka.names import STATE_KEEP_S, Names
 
@@ -53,17 +54,48 @@ def ensure(given: KafkaSettings, *, create: bool) -> Iterator[str]:
     Raises ConfigurationError for a topic that is missing or other than it should be,
     BackendUnavailable when no broker answers.
     """
-    try:
-        admin = KafkaAdminClient(**connection(given))
-    except KafkaError as error:
-        where = ", ".join(given.bootstrap)
-        raise BackendUnavailable(f"no broker answers at {where}: {type(error).__name__}") from error
-    try:
+    with _admin(given) as admin:
         there = _partitions(admin)
         for topic in wanted(given):
             yield _ensured(admin, topic, there.get(topic.name), given.replication, create=create)
-    finally:
-        admin.close()
+
+
+def require(given: KafkaSettings, needed: Collection[str]) -> None:
+    """Raise MonitorError unless these topics are there and as they should be.
+
+    Not as a fault of the settings: a supervisor may try again, for they may come later.
+    """
+    with _admin(given) as admin:
+        fault = misfit(given, _partitions(admin), needed)
+    if fault:
+        raise MonitorError(fault)
+
+
+def misfit(
+    given: KafkaSettings, there: Mapping[str, int], needed: Collection[str]
+) -> str | None:
+    """What is wrong with the first of these topics that is not as it should be; None: all fit."""
+    for topic in wanted(given):
+        if topic.name in needed:
+            partitions = there.get(topic.name)
+            if partitions is None:
+                return f"topic {topic.name} is not there; `agent-monitor topics` makes it"
+            if topic.ours and partitions != topic.partitions:
+                return _other(topic, partitions)
+    return None
+
+
+@contextlib.contextmanager
+def _admin(given: KafkaSettings) -> Iterator[KafkaAdminClient]:
+    where = ", ".join(given.bootstrap)
+    try:
+        admin = KafkaAdminClient(**connection(given))
+        try:
+            yield admin
+        finally:
+            admin.close()
+    except KafkaError as error:
+        raise BackendUnavailable(f"no broker answers at {where}: {type(error).__name__}") from error
 
 
 def _ensured(
@@ -84,12 +116,16 @@ def _ensured(
             return f"{topic.name}: made by another just now"
         return f"{topic.name}: made with {topic.partitions} partitions"
     if topic.ours and partitions != topic.partitions:
-        raise ConfigurationError(
-            f"topic {topic.name} has {partitions} partitions, kafka.partitions says "
-            f"{topic.partitions}; a key's home depends on it, so neither may change while there "
-            "is state (deploy/kafka.md tells how to)"
-        )
+        raise ConfigurationError(_other(topic, partitions))
     return f"{topic.name}: there, {partitions} partitions"
+
+
+def _other(topic: Wanted, partitions: int) -> str:
+    return (
+        f"topic {topic.name} has {partitions} partitions, kafka.partitions says "
+        f"{topic.partitions}; a key's home depends on it, so neither may change while there "
+        "is state (deploy/kafka.md tells how to)"
+    )
 
 
 def _partitions(admin: Any) -> dict[str, int]:

@@ -15,11 +15,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 import faust
-from aiokafka import AIOKafkaProducer
 from faust.types import TP
 
 from monitor.config.kafka import KafkaSettings
-from monitor.errors import BackendUnavailable, MonitorError
+from monitor.errors import MonitorError
 from monitor.roles.kafka.clients import credentials
 from monitor.roles.kafka.lane import Input, Lane
 from monitor.roles.kafka.outputs import Output
@@ -53,7 +52,6 @@ class Worker:
         self,
         given: KafkaSettings,
         group: str,
-        producer: AIOKafkaProducer,
         sending: KafkaSending,
         lanes: Lanes,
         ticked: tuple[str, ...],
@@ -61,7 +59,6 @@ class Worker:
     ) -> None:
         """`ticked` are the topics whose lanes have work that only time brings."""
         self._given = given
-        self._producer = producer
         self._sending = sending
         self._build = lanes
         self._ticked = ticked
@@ -80,11 +77,7 @@ class Worker:
 
     async def start(self) -> None:
         """Join the group. Raises BackendUnavailable when no broker answers."""
-        try:
-            await self._producer.start()
-        except Exception as error:
-            where = ", ".join(self._given.bootstrap)
-            raise BackendUnavailable(f"no broker at {where}: {type(error).__name__}") from error
+        await self._sending.start()
         self.app.on_partitions_revoked.connect(self._revoked)
         self.app.on_partitions_assigned.connect(self._assigned)
         await self.app.start()
@@ -103,7 +96,7 @@ class Worker:
                     await self.app.consumer.commit()
         if self._started:
             await self.app.stop()
-        await self._producer.stop()
+        await self._sending.stop()
 
     def fault(self) -> str | None:
         """Why this process should end, and be started anew; None while it works."""

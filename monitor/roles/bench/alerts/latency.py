@@ -27,7 +27,7 @@ from monitor.errors import MonitorError
 from monitor.exposition.live import LagGauge
 from monitor.releases.mixture import LEAST_CONVERSATIONS
 from monitor.roles.bench.alerts.daemons import Daemon, Webhook, alertmanager, prometheus
-from monitor.roles.demo_traffic import BEFORE, TOOLS, DemoRelease, forgets_the_reason, traffic
+from monitor.roles.demo.traffic import BEFORE, TOOLS, DemoRelease, forgets_the_reason, traffic
 from monitor.roles.service import Addresses, Service
 
 BASELINE: Final = 300

@@ -7,8 +7,8 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from monitor.scoring.delegation_texts import Ledger, specifics, vocabulary
-from monitor.scoring.delegation_transcript import Line, Transcript
+from monitor.scoring.delegation.texts import Ledger, specifics, vocabulary
+from monitor.scoring.delegation.transcript import Line, Transcript
 
 _INSTRUCTION_WORDS: Final = 5
 

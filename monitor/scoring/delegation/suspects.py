@@ -14,9 +14,9 @@ from typing import Final, NamedTuple
 import msgspec
 
 from monitor.model import ActionTurn, Conversation
-from monitor.scoring.delegation_endings import Ending, ending
-from monitor.scoring.delegation_signals import Marked, Signal, marked
-from monitor.scoring.delegation_transcript import talks, transcripts
+from monitor.scoring.delegation.endings import Ending, ending
+from monitor.scoring.delegation.signals import Marked, Signal, marked
+from monitor.scoring.delegation.transcript import talks, transcripts
 from monitor.verdict import SUB_METRIC_OF, Detail, Finding, Reason, Verdict
 
 _NEIGHBOURS: Final = 0.3

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from monitor.roles.demo_shop import (
+from monitor.roles.demo.shop import (
     STORIES,
     Agent,
     Arguments,

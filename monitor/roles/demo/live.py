@@ -14,7 +14,7 @@ import aiohttp
 from prometheus_client.parser import text_string_to_metric_families
 
 from monitor.errors import MonitorError
-from monitor.roles.demo_traffic import AFTER, BEFORE, TOOLS, Played, traffic
+from monitor.roles.demo.traffic import AFTER, BEFORE, TOOLS, Played, traffic
 from monitor.roles.service import Addresses
 
 CONVERSATIONS = 250

@@ -16,7 +16,7 @@ from monitor.pipeline.pipeline import Evaluate
 from monitor.ports import Decoded, SpanDecoder
 from monitor.roles.encodings import JSON, OPENING, PROTOBUF, media_of
 from monitor.roles.files import payloads
-from monitor.roles.inspection import Seen, seen_conversation, unread
+from monitor.roles.inspecting.inspection import Seen, seen_conversation, unread
 from monitor.verdict import Effects, Report
 
 _EXPORTS: Final = (b"resourceSpans", b"resourceLogs", b"resourceMetrics")

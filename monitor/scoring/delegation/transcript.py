@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from monitor.model import ActionTurn, Conversation, ResponseTurn, Turn
-from monitor.scoring.delegation_texts import Ledger, Saying, exit_code, is_nothing, ledger, saying
+from monitor.scoring.delegation.texts import Ledger, Saying, exit_code, is_nothing, ledger, saying
 
 _REPLIES_MIN: Final = 3
 _LEADER_SHARE: Final = 0.6

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Literal, TypeAlias
 
-from monitor.scoring.delegation_texts import saying
-from monitor.scoring.delegation_transcript import Transcript
+from monitor.scoring.delegation.texts import saying
+from monitor.scoring.delegation.transcript import Transcript
 
 Ending: TypeAlias = Literal[
     "crashed", "limit_reached", "broke_off", "gave_up", "error_left", "open_work", "made_up_data"

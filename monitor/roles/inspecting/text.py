@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from monitor.model import JsonValue
-from monitor.roles.inspection import WHYS, Seen, SeenConversation, SeenExchange, SeenTurn
+from monitor.roles.inspecting.inspection import WHYS, Seen, SeenConversation, SeenExchange, SeenTurn
 
 TEXT_CHARACTERS: Final = 200
 NAME_CHARACTERS: Final = 100

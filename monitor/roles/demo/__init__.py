@@ -1,0 +1,1 @@
+"""`agent-monitor demo`: a shop, its agent in two releases, and the monitor that watches them."""

@@ -1,0 +1,1 @@
+"""`agent-monitor inspect`: what was understood of recorded traces, and what was not."""

@@ -1,0 +1,1 @@
+"""Agents that talk among themselves: how their talk ended, and where to look first."""
