@@ -20,13 +20,17 @@ from monitor.exposition.catalogue import Metric
 
 HERE = Path(__file__).resolve().parent / "rules"
 TESTS = sorted(HERE.glob("*_test.yaml"))
-PAGES = {"AgentCorrectnessRegression", "AgentCorrectnessBudgetBurn", "AgentMonitorDown"}
+PAGES = {
+    *("AgentCorrectnessRegression", "AgentCorrectnessBudgetBurn", "AgentMonitorDown"),
+    "AgentJudgeSteered",
+}
 TICKETS = {
     *("AgentFailureReasonShift", "AgentCascadeRising", "AgentSilentDrift"),
     *("AgentJudgeDisagreesWithHumans", "AgentJudgeFailing", "AgentJudgeBudgetExhausted"),
     *("AgentMonitorScoringLag", "AgentTurnsDropped", "AgentEvaluatorIdle"),
     *("AgentReleaseLabelOverflow", "AgentPayloadsRefused", "AgentSourceDown", "AgentMonitorFaults"),
     *("AgentReportsUndelivered", "AgentPagesUntold", "AgentGroupBehind"),
+    *("AgentJudgeAbstaining", "AgentJudgeUnsound"),
 }
 METRIC = re.compile(r"\bagent_monitor_\w+")
 

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from monitor.alerting import recording as rec
 from monitor.alerting.budget import burn_factor
 from monitor.alerting.health import health
+from monitor.alerting.judge import disagreement, judge
 from monitor.alerting.rule import PAGE, TICKET, Alert, Group, rule_file
 from monitor.errors import ConfigurationError
 
@@ -15,8 +16,6 @@ REGRESSION: Final = "AgentCorrectnessRegression"
 LEAST_EFFECT: Final = 0.01
 """Drop in correctness that is worth a page, however sure it is."""
 LEAST_TURNS: Final = 200
-LEAST_PAIRS: Final = 200
-LEAST_PHI: Final = 0.4
 _JOB: Final = re.compile(r"[\w./:@ -]{1,128}")
 _PAIR: Final = "on (job, release, baseline_release)"
 # In a template's query `%q` quotes a label's value, whatever it holds.
@@ -61,8 +60,8 @@ def rule_files(policy: Policy) -> dict[str, str]:
             ),
             "30s",
         ),
-        "agreement.yaml": Group("agent-monitor-agreement", (*rec.AGREEMENT, _disagreement()), "5m"),
-        "judge.yaml": Group("agent-monitor-judge", (*rec.JUDGING, *_judge()), "30s"),
+        "agreement.yaml": Group("agent-monitor-agreement", (*rec.AGREEMENT, disagreement()), "5m"),
+        "judge.yaml": Group("agent-monitor-judge", (*rec.JUDGING, *judge()), "30s"),
         "health.yaml": Group("agent-monitor-health", (*rec.HEALTH, *health(policy.job)), "15s"),
     }
     return {name: rule_file((group,), policy.runbook) for name, group in groups.items()}
@@ -138,68 +137,6 @@ def _budget_burn(objective: float) -> Alert:
         "over the last hour.",
         hold="5m",
         keep="5m",
-    )
-
-
-def _disagreement() -> Alert:
-    return Alert(
-        "AgentJudgeDisagreesWithHumans",
-        f"{rec.PHI} < {LEAST_PHI}\n"
-        f"and on (job, sub_metric) (sum by (job, sub_metric) ({rec.PAIRS}) >= {LEAST_PAIRS})",
-        TICKET,
-        "Verdicts on {{ $labels.sub_metric }} disagree with people",
-        "Their correlation over a week is {{ $value | humanize }}; "
-        f"below {LEAST_PHI} the verdicts say little about what people think.",
-        hold="1h",
-        keep="15m",
-    )
-
-
-def _judge() -> tuple[Alert, ...]:
-    return (
-        Alert(
-            "AgentJudgeFailing",
-            f"{rec.JUDGE_ERRORS} > 0.2\nor\nmax by (job) (agent_monitor_judge_circuit_open) > 0\n"
-            "or\n"
-            "sum by (job) (increase(agent_monitor_judge_skipped_conversations_total"
-            '{why=~"queue_full|damaged|defect"}[15m])) > 0',
-            TICKET,
-            "The judge fails",
-            "More than 20 % of the calls to the judge fail, or it is not asked any more because "
-            "they did, or drawn conversations never reached it. Turns that only it could decide "
-            "stay unscored.",
-            hold="10m",
-            keep="5m",
-        ),
-        Alert(
-            "AgentJudgeBudgetExhausted",
-            "min by (job) (agent_monitor_judge_budget_remaining_usd) <= 0\n"
-            "or\n"
-            "sum by (job) (increase(agent_monitor_judge_skipped_conversations_total"
-            '{why=~"(hour|day)_(calls|tokens|usd)"}[15m])) > 0',
-            TICKET,
-            "The judge's budget is spent",
-            "Conversations that were drawn for the judge are passed over; the corrected estimate "
-            "gets no new turns.",
-            hold="10m",
-            keep="5m",
-        ),
-        Alert(
-            "AgentEvaluatorIdle",
-            "sum by (job) (increase(agent_monitor_turns_total[1h])) > 50\n"
-            "unless on (job)\n"
-            'sum by (job) (increase(agent_monitor_turns_total{verdict!="unscored"}[1h])) > 0\n'
-            "or\n"
-            "sum by (job) (increase(agent_monitor_estimated_turns_total[1h])) > 200\n"
-            "unless on (job)\n"
-            "sum by (job) (increase(agent_monitor_judged_turns_total[1h])) > 0",
-            TICKET,
-            "Turns arrive and none is judged",
-            "{{ $value | humanize }} turns came within an hour. Either nothing scores them, "
-            "or a judge is configured that sees none of them.",
-            hold="15m",
-            keep="5m",
-        ),
     )
 
 
