@@ -18,4 +18,10 @@ EXPORT_LAG: Final = Metric(
     "Age of the record that the export took last; what a scrape is behind the workers.",
     unit="seconds",
 )
-EVERY: Final = (GROUP_LAG, EXPORT_LAG)
+LAG_AGE: Final = Metric(
+    f"{PREFIX}group_lag_age_seconds",
+    "gauge",
+    "Time since the groups' lags were measured; they are not shown once that is long ago.",
+    unit="seconds",
+)
+EVERY: Final = (GROUP_LAG, EXPORT_LAG, LAG_AGE)

@@ -20,3 +20,5 @@ def group_families(groups: Groups | None) -> Iterator[Family]:
     yield gauge(own.GROUP_LAG, behind)
     if groups.export_s is not None:
         yield gauge(own.EXPORT_LAG, {(): groups.export_s})
+    if groups.measured_s is not None:
+        yield gauge(own.LAG_AGE, {(): groups.measured_s})

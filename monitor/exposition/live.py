@@ -48,7 +48,9 @@ class Groups(msgspec.Struct, frozen=True):
     lags: dict[tuple[str, str], int] = {}
     """Records not acknowledged, by group and topic."""
     export_s: float | None = None
-    """Age of the record that was taken last; None before the first."""
+    """Age of the record that was taken last; None before the first, and where nobody knows."""
+    measured_s: float | None = None
+    """How long ago the lags were measured."""
 
 
 class Live(msgspec.Struct, frozen=True):

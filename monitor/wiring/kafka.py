@@ -11,13 +11,16 @@ from monitor.config import Settings
 from monitor.pipeline import PipelineLimits
 from monitor.ports import Redaction
 from monitor.roles.kafka.clients import producer, reader
+from monitor.roles.kafka.contact import Contact
 from monitor.roles.kafka.drawing import Drawing
 from monitor.roles.kafka.failpoints import Failpoints
 from monitor.roles.kafka.lane import Lane
 from monitor.roles.kafka.names import Names
 from monitor.roles.kafka.sending import KafkaSending
+from monitor.roles.kafka.serving import Beside, Role
 from monitor.roles.kafka.stages import ConverseStage, DecodeStage, GatherStage, Plan, Stage
 from monitor.roles.kafka.state import PartitionState
+from monitor.roles.kafka.topics import wanted
 from monitor.roles.kafka.worker import Worker
 from monitor.roles.kafka.worker_metrics import WorkerMetrics
 from monitor.roles.pages import Pages
@@ -41,11 +44,13 @@ def plan_of(settings: Settings) -> Plan:
     return Plan(names_of(settings), given.partitions, given.record_bytes)
 
 
-def worker(settings: Settings) -> tuple[Worker, Pages]:
+def worker(settings: Settings) -> tuple[Role, Pages]:
     """The score role with its pages. Raises ConfigurationError."""
     given, names, plan = settings.kafka, names_of(settings), plan_of(settings)
     sender = producer(given)
     sending = KafkaSending(sender, lambda: reader(given), names, given.session_s * 2)
+    needed = [topic.name for topic in wanted(given)]
+    contact = Contact(given, needed, sender, sending)
     failpoints = Failpoints()
     redaction = service_redaction(settings)
     build = _stages(settings, plan, redaction)
@@ -74,13 +79,13 @@ def worker(settings: Settings) -> tuple[Worker, Pages]:
     found = Worker(
         given,
         names.workers,
-        sender,
         sending,
         {topic: lanes(topic) for topic in (names.source, *stateful)},
         stateful,
     )
     metrics = WorkerMetrics(found, lambda: redaction.counters if redaction else {})
-    return found, _pages(settings, found, metrics)
+    role = Beside(found, [], contact)
+    return role, _pages(settings, role, metrics)
 
 
 def _short(names: Names) -> dict[str, str]:
@@ -121,13 +126,13 @@ def apart(settings: Settings) -> PipelineLimits:
     return msgspec.structs.replace(limits, keep_turns=False, cache_bytes=share)
 
 
-def _pages(settings: Settings, running: Worker, metrics: WorkerMetrics) -> Pages:
+def _pages(settings: Settings, running: Beside, metrics: WorkerMetrics) -> Pages:
     """Health and metrics of a worker."""
     return Pages(
         settings.kafka.worker_listen,
         metrics.render,
         lambda: b"see /metrics\n",
         running.fault,
-        running.fault,
+        running.unready,
         insecure=settings.metrics.insecure,
     )

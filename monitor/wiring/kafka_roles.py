@@ -8,6 +8,7 @@ from aiokafka import AIOKafkaConsumer
 
 from monitor.chosen import service_redaction
 from monitor.config import Settings
+from monitor.config.kafka import KafkaSettings
 from monitor.errors import ConfigurationError
 from monitor.exposition.collector import Collector
 from monitor.exposition.judge_families import Judging
@@ -18,6 +19,7 @@ from monitor.ledger.judge_book import JudgeBook
 from monitor.ledger.snapshot import Totals
 from monitor.roles.kafka.clients import connection, producer, reader
 from monitor.roles.kafka.collect import Collecting
+from monitor.roles.kafka.contact import Contact
 from monitor.roles.kafka.export import Exporter
 from monitor.roles.kafka.judging import JudgeRole
 from monitor.roles.kafka.lags import GroupLags
@@ -41,7 +43,7 @@ def export(settings: Settings, *, standby: bool = False) -> tuple[Role, Pages]:
     if standby:
         settings = _silent(settings)
     given, names = settings.kafka, names_of(settings)
-    lag, lags = LagGauge(), GroupLags(given, _groups(names))
+    lag, lags = LagGauge(), _lags(given, names)
     parts = engine(
         settings,
         settings.ledger.path,
@@ -54,7 +56,7 @@ def export(settings: Settings, *, standby: bool = False) -> tuple[Role, Pages]:
         lag=lag,
         redaction=service_redaction(settings),
         build=Told,
-        groups=lambda: Groups(lags.found, role.behind_s),
+        groups=lambda: Groups(lags.found, role.behind_s if lags.found else None, lags.age_s),
     )
     told = pager(settings, parts)
     beside = [each for each in (parts.label_reader, told) if each is not None]
@@ -66,13 +68,14 @@ def export(settings: Settings, *, standby: bool = False) -> tuple[Role, Pages]:
         group=f"{names.export}.standby" if standby else names.export,
         lag=observing(lag, told),
     )
+    running = Beside(role, beside, lags)
     token = settings.metrics.token
     pages = Pages(
         settings.metrics.listen,
         parts.render,
         parts.status,
-        role.fault,
-        role.unready,
+        running.fault,
+        running.unready,
         insecure=settings.metrics.insecure,
         routes=ReleasePages(
             parts.engine,
@@ -80,7 +83,7 @@ def export(settings: Settings, *, standby: bool = False) -> tuple[Role, Pages]:
             None if token is None else token.get_secret_value(),
         ).routes(),
     )
-    return Beside(role, [lags, *beside]), pages
+    return running, pages
 
 
 def collect(settings: Settings, say: Callable[[str], None]) -> tuple[Role, Pages]:
@@ -94,7 +97,6 @@ def collect(settings: Settings, say: Callable[[str], None]) -> tuple[Role, Pages
     beside = [onward] if onward else []
     role = Collecting(
         plan_of(settings),
-        sender,
         sending,
         receivers,
         beside,
@@ -111,7 +113,9 @@ def collect(settings: Settings, say: Callable[[str], None]) -> tuple[Role, Pages
             **{f"redacted:{kind}": count for kind, count in redacted.items()},
         }
 
-    return role, _pages(settings, role, lambda: Live(counts=dict(counts()), version=VERSION))
+    contact = Contact(given, [names.traces, names.reports], sender, sending, role.probe)
+    running = Beside(role, [], contact)
+    return running, _pages(settings, running, lambda: Live(counts=dict(counts()), version=VERSION))
 
 
 def judge(settings: Settings) -> tuple[Role, Pages]:
@@ -128,31 +132,32 @@ def judge(settings: Settings) -> tuple[Role, Pages]:
         group_id=names.judge,
         group_instance_id=given.instance,
         enable_auto_commit=False,
-        auto_offset_reset="earliest",
+        auto_offset_reset="none",  # what is gone must not be passed over in silence
     )
     sender = producer(given)
     sending = KafkaSending(sender, lambda: reader(given), names, given.send_s)
-    role = JudgeRole(names, database, book, consumer, sender, sending, given.record_bytes)
+    role = JudgeRole(names, database, book, consumer, sending, given.record_bytes)
     worker = role.worker = judge_worker(settings.judge, book, role.settle, lambda _: False)
 
     def live() -> Live:
         judging = Judging(
             dict(worker.counters), {}, worker.left_usd(), role.waiting, worker.circuit_open
         )
-        return Live(judging=judging, version=VERSION)
+        return Live(counts=dict(role.counters), judging=judging, version=VERSION)
 
-    return role, _pages(settings, role, live)
+    contact = Contact(given, [names.cases, names.conversations], sender, sending)
+    running = Beside(role, [], contact)
+    return running, _pages(settings, running, live)
 
 
-def _pages(settings: Settings, role: Role, live: Callable[[], Live]) -> Pages:
+def _pages(settings: Settings, role: Beside, live: Callable[[], Live]) -> Pages:
     """Health and metrics of a role that has no ledger."""
-    unready = role.unready if isinstance(role, Collecting) else role.fault
     return Pages(
         settings.kafka.worker_listen,
         Collector(lambda: NOTHING, live).render,
         lambda: b"see /metrics\n",
         role.fault,
-        unready,
+        role.unready,
         insecure=settings.metrics.insecure,
     )
 
@@ -167,9 +172,10 @@ def _silent(settings: Settings) -> Settings:
     )
 
 
-def _groups(names: Names) -> dict[str, list[str]]:
-    return {
+def _lags(given: KafkaSettings, names: Names) -> GroupLags:
+    groups = {
         names.workers: [names.source, names.traces, names.conversations],
         names.export: [names.reports],
         names.judge: [names.cases],
     }
+    return GroupLags(given, groups, [names.reports], [names.judge])

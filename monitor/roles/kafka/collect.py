@@ -83,6 +83,11 @@ class Collecting:
         """Why senders should wait."""
         return "too much waits for the broker" if self._full(0) else None
 
+    def probe(self) -> Output:
+        """A record that says nothing, to learn whether records are taken again."""
+        value = written(Envelope("effects", self._clock(), body=packed(Outcome())))
+        return Output(self._plan.names.reports, 0, b"probe", value)
+
     async def accept(self, decoded: Decoded, payload_bytes: int) -> None:
         """Return when all copies have the spans (port `Accept`)."""
         if self._stopping or self._full(payload_bytes):

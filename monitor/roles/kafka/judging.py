@@ -10,12 +10,13 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any, Final
 
 import msgspec
-from aiokafka import AIOKafkaConsumer
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.errors import NoOffsetForPartitionError, OffsetOutOfRangeError
 
 from monitor.errors import BackendUnavailable, MonitorError, StateError
 from monitor.ledger.database import Database
@@ -67,6 +68,9 @@ class JudgeRole:
         self._fatal: str | None = None
         self._parts: dict[str, bytes] = {}
         self._inbox = Inbox({}, self._parts)
+        self.counters = dict.fromkeys(
+            ("fault:missed_records", "missed_records", "rejected:malformed"), 0
+        )
         self.worker: JudgeWorker | None = None
         """Set by the wiring, since it settles here."""
 
@@ -102,6 +106,10 @@ class JudgeRole:
         """Why this process should end; None while it works."""
         return self._fatal
 
+    def unready(self) -> str | None:
+        """Whether it reads cases."""
+        return self._fatal or (None if self._task else "not reading yet")
+
     def settle(self, seq: int, case: JudgeCase, opinions: Opinions) -> Future[None]:
         """Send what came of asking home, and take the case from the file."""
         loop = asyncio.get_running_loop()
@@ -129,7 +137,7 @@ class JudgeRole:
         """The outermost loop; so it alone catches everything."""
         try:
             while True:
-                polled = await self._consumer.getmany(timeout_ms=POLL_MS)
+                polled = await self._polled()
                 for records in polled.values():
                     for record in records:
                         await self._queue(record)
@@ -140,6 +148,35 @@ class JudgeRole:
         except Exception as error:  # noqa: BLE001  the process ends, and is started anew
             self._fatal = f"reading cases failed with {type(error).__name__}"
 
+    async def _polled(self) -> Mapping[TopicPartition, Sequence[Any]]:
+        try:
+            found: Mapping[TopicPartition, Sequence[Any]]
+            found = await self._consumer.getmany(timeout_ms=POLL_MS)
+        except NoOffsetForPartitionError as error:  # nobody read it before
+            await self._consumer.seek_to_beginning(error.args[0])
+            return {}
+        except OffsetOutOfRangeError as error:
+            await self._pass_over(error.args[0])
+            return {}
+        return found
+
+    async def _pass_over(self, lost: Mapping[TopicPartition, int]) -> None:
+        """Go on with the oldest that there is; count and tell what was removed unread."""
+        oldest = await self._consumer.beginning_offsets(list(lost))
+        for where, wanted in lost.items():
+            self._consumer.seek(where, oldest[where])
+            missed = max(0, oldest[where] - wanted)
+            self.counters["fault:missed_records"] += 1
+            self.counters["missed_records"] += missed
+            LOG.error(
+                "%s/%d: %d cases from offset %d on were removed before the judge read them, and "
+                "keep their verdicts; raise kafka.retention_s, or start judges sooner",
+                where.topic,
+                where.partition,
+                missed,
+                wanted,
+            )
+
     async def _queue(self, record: Any) -> None:
         try:
             envelope = self._inbox.take(record.value)
@@ -147,7 +184,9 @@ class JudgeRole:
                 return
             found = unpacked(envelope.body, Case)
         except StateError as error:
-            LOG.error("a judge case is passed over: %s", error)  # noqa: TRY400
+            place = f"{record.topic}/{record.partition}/{record.offset}"
+            LOG.error("judge case %s passed over: %s", place, error)  # noqa: TRY400
+            self.counters["rejected:malformed"] += 1
             return
         with self._database.transaction():
             dropped = self._book.wait(found.case, self._clock())

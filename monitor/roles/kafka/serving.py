@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from monitor.errors import MonitorError
+from monitor.roles.kafka.contact import Watch
+from monitor.roles.kafka.sparing import Sparing
 from monitor.roles.pages import Pages
 
 LOUD: Final = ("aiokafka", "faust", "kafka", "mode")
@@ -33,6 +35,10 @@ class Role(Protocol):
         """Why the process should end, for a supervisor to start it anew; None while it works."""
         ...
 
+    def unready(self) -> str | None:
+        """Why nobody should rely on it now; None when they may."""
+        ...
+
 
 class Companion(Protocol):
     """Works beside a role."""
@@ -47,11 +53,12 @@ class Companion(Protocol):
 
 
 class Beside:
-    """A role with companions, which start before it and stop after it."""
+    """A role with companions, which start before it and stop after it; the watch is the first."""
 
-    def __init__(self, role: Role, companions: Sequence[Companion]) -> None:
+    def __init__(self, role: Role, companions: Sequence[Companion], watch: Watch) -> None:
         self._role = role
-        self._companions = tuple(companions)
+        self._companions = (watch, *companions)
+        self._watch = watch
 
     async def start(self) -> None:
         """Raises MonitorError when the role cannot work."""
@@ -66,14 +73,21 @@ class Beside:
             await companion.stop()
 
     def fault(self) -> str | None:
-        """The role's."""
-        return self._role.fault()
+        """The role's, or that its topics are no longer what it needs."""
+        return self._role.fault() or self._watch.fault()
+
+    def unready(self) -> str | None:
+        """Why nobody should rely on the role now; None when they may."""
+        return self._role.unready() or self._watch.fault() or self._watch.unready()
 
 
 def quieten() -> None:
-    """Hear warnings only of the libraries below us."""
+    """Hear warnings only of the libraries below us, and each once a minute."""
     for library in LOUD:
         logging.getLogger(library).setLevel(logging.WARNING)
+    sparing = Sparing(LOUD)
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(sparing)
 
 
 async def serve(role: Role, pages: Pages, say: Callable[[str], None], name: str) -> None:

@@ -71,9 +71,7 @@ def require(given: KafkaSettings, needed: Collection[str]) -> None:
         raise MonitorError(fault)
 
 
-def misfit(
-    given: KafkaSettings, there: Mapping[str, int], needed: Collection[str]
-) -> str | None:
+def misfit(given: KafkaSettings, there: Mapping[str, int], needed: Collection[str]) -> str | None:
     """What is wrong with the first of these topics that is not as it should be; None: all fit."""
     for topic in wanted(given):
         if topic.name in needed:
@@ -90,12 +88,14 @@ def _admin(given: KafkaSettings) -> Iterator[KafkaAdminClient]:
     where = ", ".join(given.bootstrap)
     try:
         admin = KafkaAdminClient(**connection(given))
-        try:
-            yield admin
-        finally:
-            admin.close()
     except KafkaError as error:
         raise BackendUnavailable(f"no broker answers at {where}: {type(error).__name__}") from error
+    try:
+        yield admin
+    except KafkaError as error:
+        raise BackendUnavailable(f"the brokers at {where} refuse: {error}") from error
+    finally:
+        admin.close()
 
 
 def _ensured(

@@ -109,6 +109,10 @@ class Worker:
             return "the connection to the group is lost"
         return None
 
+    def unready(self) -> str | None:
+        """Whether it has joined, and works."""
+        return self.fault() or (None if self._started else "it has not joined the group yet")
+
     def _is_stalled(self, lane: Lane) -> bool:
         """Whether it has had work for long, and has got nowhere with it."""
         waits = bool(lane.waiting or self._lag(lane))
