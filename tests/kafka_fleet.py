@@ -154,14 +154,27 @@ class Fleet:
         assert done.returncode == 0, done.stderr[-3_000:]
         return done.stdout
 
-    def feed(self, payloads: Iterable[bytes], to: str | None = None, **options: Any) -> int:
+    def feed(
+        self,
+        payloads: Iterable[bytes],
+        to: str | None = None,
+        partition: int | None = None,
+        **options: Any,
+    ) -> int:
         """Records of the source, as a Collector writes them, or of another topic; how many."""
-        return asyncio.run(self._feed(list(payloads), to or self.names.source, options))
+        place = to or self.names.source, partition
+        return asyncio.run(self._feed(list(payloads), *place, options))
 
-    async def _feed(self, payloads: Sequence[bytes], to: str, options: Mapping[str, Any]) -> int:
+    async def _feed(
+        self,
+        payloads: Sequence[bytes],
+        to: str,
+        partition: int | None,
+        options: Mapping[str, Any],
+    ) -> int:
         address = self.broker.address
         async with AIOKafkaProducer(bootstrap_servers=address, acks="all", **options) as producer:
-            sent = [await producer.send(to, payload) for payload in payloads]
+            sent = [await producer.send(to, payload, partition=partition) for payload in payloads]
             await asyncio.gather(*sent)
         return len(payloads)
 

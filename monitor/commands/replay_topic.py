@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -57,8 +58,8 @@ def _run(arguments: argparse.Namespace) -> int:
     settings = settings_of(arguments)
     since = Since(arguments.from_offset, arguments.from_time, arguments.partition)
     if arguments.to_workers:
-        found = records(settings.kafka, settings.kafka.source, since)
-        print(f"sent again: {to_workers(found, settings.kafka)} records")
+        with contextlib.closing(records(settings.kafka, settings.kafka.source, since)) as found:
+            print(f"sent again: {to_workers(found, settings.kafka)} records")
         return DONE
     if arguments.ledger.exists():
         raise ConfigurationError(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import heapq
+import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any, Final, NamedTuple
 
 from kafka import KafkaConsumer, TopicPartition
@@ -15,6 +16,7 @@ from monitor.config.kafka import KafkaSettings
 from monitor.errors import BackendUnavailable, InvalidInput
 from monitor.roles.kafka.clients import connection
 
+LOG = logging.getLogger("agent_monitor")
 POLL_MS: Final = 500
 POLL_RECORDS: Final = 200
 SILENT_S: Final = 60.0
@@ -42,16 +44,24 @@ class Record(NamedTuple):
     value: bytes | None
 
 
-def records(given: KafkaSettings, topic: str, since: Since = EVERYTHING) -> Iterator[Record]:
+def records(
+    given: KafkaSettings, topic: str, since: Since = EVERYTHING
+) -> Generator[Record, None, None]:
     """Each record until the topic's end as it is now, merged over its partitions by time.
 
-    Nothing is committed, so no group is moved by it. Raises BackendUnavailable, and InvalidInput
+    Nothing is committed, so no group is moved by it. Who may stop early closes it, for a reader
+    that is left to the garbage collector never ends. Raises BackendUnavailable, and InvalidInput
     for a partition that there is not.
     """
     try:
-        numbers = _partitions(given, topic, since.partition)
-        parts = [_partition(given, TopicPartition(topic, number), since) for number in numbers]
-        yield from heapq.merge(*parts, key=lambda each: each[:3])
+        with contextlib.ExitStack() as opened:
+            parts = [
+                opened.enter_context(
+                    contextlib.closing(_partition(given, TopicPartition(topic, number), since))
+                )
+                for number in _partitions(given, topic, since.partition)
+            ]
+            yield from heapq.merge(*parts, key=lambda each: each[:3])
     except KafkaError as error:
         raise _unavailable(topic, error) from error
 
@@ -84,12 +94,17 @@ def _partitions(given: KafkaSettings, topic: str, only: int | None) -> list[int]
     return [only]
 
 
-def _partition(given: KafkaSettings, where: TopicPartition, since: Since) -> Iterator[Record]:
+def _partition(
+    given: KafkaSettings, where: TopicPartition, since: Since
+) -> Generator[Record, None, None]:
     with _consumer(given) as consumer:
         consumer.assign([where])
         end = consumer.end_offsets([where])[where]
         begin = consumer.beginning_offsets([where])[where]
         if since.offset is not None:
+            if since.offset < begin:
+                name = f"{where.topic}/{where.partition}"
+                LOG.warning("%s begins at offset %d; what was before is gone", name, begin)
             begin = max(begin, since.offset)
         elif since.at_s is not None:
             found = consumer.offsets_for_times({where: round(since.at_s * 1000)})[where]
@@ -119,7 +134,7 @@ def _consumer(given: KafkaSettings) -> Iterator[Any]:
     consumer = KafkaConsumer(
         **connection(given),
         enable_auto_commit=False,
-        auto_offset_reset="earliest",
+        auto_offset_reset="none",  # what goes while it is read must not be passed over in silence
         max_poll_records=POLL_RECORDS,
     )
     try:
