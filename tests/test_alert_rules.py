@@ -29,7 +29,7 @@ TICKETS = {
     *("AgentJudgeDisagreesWithHumans", "AgentJudgeFailing", "AgentJudgeBudgetExhausted"),
     *("AgentMonitorScoringLag", "AgentTurnsDropped", "AgentEvaluatorIdle"),
     *("AgentReleaseLabelOverflow", "AgentPayloadsRefused", "AgentSourceDown", "AgentMonitorFaults"),
-    *("AgentReportsUndelivered", "AgentPagesUntold", "AgentGroupBehind"),
+    *("AgentReportsUndelivered", "AgentPagesUntold", "AgentGroupBehind", "AgentGroupsUnmeasured"),
     *("AgentJudgeAbstaining", "AgentJudgeUnsound"),
 }
 METRIC = re.compile(r"\bagent_monitor_\w+")

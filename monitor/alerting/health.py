@@ -161,4 +161,14 @@ def _handing_on() -> tuple[Alert, ...]:
             hold="10m",
             keep="5m",
         ),
+        Alert(
+            "AgentGroupsUnmeasured",
+            "max by (job, instance) (agent_monitor_group_lag_age_seconds) > 60",
+            TICKET,
+            "How far the groups are behind is not known",
+            "{{ $labels.instance }} has not heard it from a broker for {{ $value | "
+            "humanizeDuration }}; while none answers, nothing is scored.",
+            hold="3m",
+            keep="5m",
+        ),
     )
