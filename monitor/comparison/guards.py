@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from typing import Final, NamedTuple
 
+from monitor.comparison.dates import calendar_name
 from monitor.comparison.tables import FILLER, NEGATIONS, OPENERS
 from monitor.comparison.words import claim_words, folded, words_of
 
@@ -103,6 +104,13 @@ def _variants(one: str, other: str) -> bool:
     if long.startswith(short) and len(short) > 2:
         return True
     return SequenceMatcher(None, short, long).ratio() > VARIANT
+
+
+def days_swapped(lost: Iterable[str], new: Iterable[str]) -> bool:
+    """Whether one day of the week gave way to another: moved to Thursday, moved to Tuesday."""
+    first = {calendar_name(word) for word in lost if len(word) > 3} - {None}
+    second = {calendar_name(word) for word in new if len(word) > 3} - {None}
+    return bool(first) and bool(second) and first.isdisjoint(second)
 
 
 def denied(expected: str, actual: str) -> bool:

@@ -6,10 +6,11 @@ import re
 from collections import Counter
 from typing import Final, NamedTuple
 
-from monitor.comparison.guards import denied, names_swapped
+from monitor.comparison.guards import days_swapped, denied, names_swapped
+from monitor.comparison.order import is_free, is_turned, operators_differ, voices_differ
 from monitor.comparison.rung import Pair, same
 from monitor.comparison.tables import FILLER, NEGATIONS, OPPOSITES
-from monitor.comparison.words import alias_of, claim_words, folded, spaced, squeezed, words_of
+from monitor.comparison.words import alias_of, claim_words, folded, spaced, words_of
 from monitor.verdict import Similarity
 
 GUARDED: Final = 0.1
@@ -39,7 +40,7 @@ class Overlap(NamedTuple):
 class Lexical:
     """Decides texts that are equal but for form, and those that a guard keeps apart."""
 
-    version = "lexical-3"
+    version = "lexical-4"
 
     def compare(self, pair: Pair) -> Similarity | None:
         """The decision by words; None where meaning would have to be weighed."""
@@ -86,7 +87,11 @@ def _by_claim(pair: Pair) -> Similarity | None:
 
 
 def _by_words(expected: str, actual: str, first: list[str], second: list[str]) -> Similarity | None:
-    if first == second or (sorted(first) == sorted(second) and _free_order(expected, actual)):
+    if sorted(first) == sorted(second) and operators_differ(expected, actual):
+        return Similarity(GUARDED, "sign")
+    if first == second:
+        return Similarity(GUARDED, "order") if is_turned(expected, actual) else same("lexical")
+    if sorted(first) == sorted(second) and is_free(expected, actual):
         return same("lexical")
     guard = guarded(expected, actual, first, second)
     if guard is None and _values_replaced(expected, actual):
@@ -114,12 +119,28 @@ def guarded(expected: str, actual: str, first: list[str], second: list[str]) -> 
         return "number"
     if _negated(expected) != _negated(actual) and len(lost) <= 2 and len(new) <= 2:
         return "negation"
-    for word in lost:
-        if not OPPOSITES.get(word, frozenset()).isdisjoint(new):
-            return "direction"
-    if not lost and not new and first != second:
+    if days_swapped(lost, new):
+        return "date"
+    if _opposed(expected, actual):
+        return "direction"
+    if not lost and not new and first != second and not voices_differ(expected, actual):
         return "order"
     return None
+
+
+def _opposed(expected: str, actual: str) -> bool:
+    """Whether a word gave way to its opposite; `on` is one where `off` stands in its place.
+
+    A comparison that is told from its other end has both ends exchanged, and is left open.
+    """
+    one, other = words_of(expected), words_of(actual)
+    lost, new = Counter(one) - Counter(other), Counter(other) - Counter(one)
+    if not any(not OPPOSITES.get(word, frozenset()).isdisjoint(new) for word in lost):
+        return False
+    if "than" not in one or "than" not in other:
+        return True
+    kept = [[word for word in words if word in set(one) & set(other)] for words in (one, other)]
+    return kept[0] == kept[1]
 
 
 def _figures_changed(lost: Counter[str], new: Counter[str]) -> bool:
@@ -164,13 +185,6 @@ def _values_replaced(expected: str, actual: str) -> bool:
 
 def _negated(text: str) -> bool:
     return sum(word in NEGATIONS for word in words_of(text)) % 2 == 1
-
-
-def _free_order(expected: str, actual: str) -> bool:
-    """Whether the order of the words is free: a quarter, a filler or a comma was moved."""
-    return squeezed(expected) != squeezed(actual) and any(
-        mark in expected + actual for mark in (" for ", " of ", ",", " in ")
-    )
 
 
 _OPTION: Final = re.compile(r"[a-z]+(?:_[a-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+")

@@ -377,7 +377,12 @@ _OPPOSITES: Final = (
     "upgrade downgrade|import export|upload download|public private|internal external|"
     "weekday weekend|today tomorrow|today yesterday|tomorrow yesterday|metric imperial|"
     "positive negative|cash card|husband wife|mother father|son daughter|brother sister|boy girl|"
-    "man woman|men women|win lose|won lost|gain loss"
+    "man woman|men women|win lose|won lost|gain loss|early late|earlier later|larger smaller|"
+    "bigger smaller|faster slower|cheaper dearer|longer shorter|rose fell|rise fall|risen fallen|"
+    "grew shrank|added removed|adding removing|enabling disabling|cheapest dearest|"
+    "largest smallest|longest shortest|earliest latest|oldest newest|older younger|"
+    "increased decreased|raised lowered|borrowed lent|bought sold|departed arrived|"
+    "locked unlocked|installed uninstalled|subscribed unsubscribed|passed failed"
 )
 OPPOSITES: Final[dict[str, frozenset[str]]] = {}
 for _pair in _OPPOSITES.split("|"):
