@@ -17,15 +17,25 @@ _TIME: Final = (
     r"\s*(?P<half>[ap]\.?m\.?)?\s*(?P<zone>z|utc|gmt|[+-]\d{2}:?\d{2})?"
 )
 _WEEKDAY: Final = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,?\s+)?"
-_FORMS: Final = tuple(
-    re.compile(rf"{_WEEKDAY}{form}(?:(?:t|\s+at\s+|,?\s+){_TIME})?")
-    for form in (
-        r"(?P<year>\d{4})(?P<sep>[-/.])(?P<month>\d{1,2})(?P=sep)(?P<day>\d{1,2})",
-        rf"(?P<name>{_MONTH})(?:\.?\s+|\.)(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:(?:,\s*|\s+)(?P<year>\d{{4}}))?",
-        rf"(?:the\s+)?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?[\s-]+(?P<name>{_MONTH})\.?"
-        rf"(?:,?[\s-]+(?P<year>\d{{4}}))?",
-    )
+_DAYS: Final = (
+    r"(?P<year>\d{4})(?P<sep>[-/.])(?P<month>\d{1,2})(?P=sep)(?P<day>\d{1,2})",
+    rf"(?P<name>{_MONTH})(?:\.?\s+|\.)(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:(?:,\s*|\s+)(?P<year>\d{{4}}))?",
+    rf"(?:the\s+)?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?[\s-]+(?P<name>{_MONTH})\.?"
+    rf"(?:,?[\s-]+(?P<year>\d{{4}}))?",
 )
+_FORMS: Final = tuple(
+    re.compile(rf"{_WEEKDAY}{form}(?:(?:t|\s+at\s+|,?\s+){_TIME})?") for form in _DAYS
+)
+_UNNAMED: Final = re.compile(r"\?P<(?:year|month|day|name|sep|hour|minute|second|half|zone)>")
+_BARE_DAYS: Final = "|".join(
+    _UNNAMED.sub("?:", form.replace("(?P=sep)", "[-/.]")) for form in _DAYS
+)
+DATE_WITHIN: Final = re.compile(rf"(?<![\w/.-])(?:{_BARE_DAYS})(?![\w/-])")
+"""A date with its day, somewhere in a case-folded text; `moment_of` reads what it finds."""
+TIME_WITHIN: Final = re.compile(
+    r"(?<![\w:.-])\d{1,2}:\d{2}(?:\s*[ap]\.?m\b\.?)?(?![:\w])|(?<![\w:.-])\d{1,2}\s*[ap]\.?m\b\.?"
+)
+"""A time of day, somewhere in a case-folded text."""
 _SLASHED: Final = re.compile(
     rf"(?P<a>\d{{1,2}})([-/.])(?P<b>\d{{1,2}})\2(?P<year>\d{{4}})"
     rf"(?:(?:t|\s+at\s+|,?\s+){_TIME})?"

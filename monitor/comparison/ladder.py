@@ -11,8 +11,9 @@ from monitor.comparison.exact import EXACT, identical
 from monitor.comparison.kinds import kind_of
 from monitor.comparison.lexical import Lexical
 from monitor.comparison.residual import UNAVAILABLE, Residual
-from monitor.comparison.rung import Pair, Rung, unsure
+from monitor.comparison.rung import Pair, Rung, decided, unsure
 from monitor.comparison.structure import Leaves, opened
+from monitor.comparison.told import tells_answer
 from monitor.comparison.typed import Typed
 from monitor.comparison.words import claim_words, folded
 from monitor.model import JsonValue
@@ -52,7 +53,7 @@ class Ladder:
             chosen = (calibrations or shipped()).chosen(version)
             rungs = [Typed(), Lexical(), Residual(chosen, encoder)]
         self.rungs: tuple[Rung, ...] = tuple(rungs)
-        self.version = "+".join(["ladder-2", "exact", *(rung.version for rung in self.rungs)])
+        self.version = "+".join(["ladder-3", "exact", *(rung.version for rung in self.rungs)])
         self._leaves = Leaves(self.compare)
         self._known: dict[object, tuple[Similarity, Mapping[str, JsonValue] | None]] = {}
 
@@ -108,11 +109,15 @@ class Ladder:
         best = max(scores, key=lambda scored: scored[0], default=None)
         if best is not None and best[0] >= 0.5:
             return best[1]
+        denied = any(one is not None and one.why == "negation" for one in found)
+        told = tells_answer(options, str(pair.actual))
+        if told is not None and not denied:
+            return decided(told, "value")
         # Within a longer reply a changed word may stand beside the answer.
         if best is not None and len(scores) == len(options) and _is_short(pair, options):
             return best[1]
         weighed = self._climbed(pair, last) or unsure()
-        if any(one is not None and one.why == "negation" for one in found) and weighed.score:
+        if denied and weighed.score:
             return unsure("negation: unsure") if weighed.score >= 0.5 else weighed
         return weighed
 
