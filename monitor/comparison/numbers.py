@@ -15,6 +15,19 @@ from monitor.comparison.tables import (
     UNITS,
 )
 
+LONG_UNITS: Final = {
+    "degrees celsius": "celsius",
+    "degrees fahrenheit": "fahrenheit",
+    "degree celsius": "celsius",
+    "degree fahrenheit": "fahrenheit",
+    "degrees c": "celsius",
+    "degrees f": "fahrenheit",
+    "kilometers per hour": "km/h",
+    "kilometres per hour": "km/h",
+    "km per hour": "km/h",
+    "miles per hour": "mph",
+}
+"""Units of several words, and how they are written for short."""
 LENGTH_LIMIT: Final = 80
 """Longer texts are not read as a number."""
 
@@ -76,7 +89,8 @@ def _measured(number: Fraction, before: str, after: str) -> Quantity | None:
     currency = currency_of(before) if before else None
     if before and currency is None:
         return None
-    word = after.casefold().rstrip(".")
+    word = " ".join(after.casefold().rstrip(".").split())
+    word = LONG_UNITS.get(word, word)
     head, _, rest = word.partition(" ")
     ambiguous = False
     if head in MAGNITUDES and (currency is not None or head not in UNITS or rest):

@@ -110,6 +110,8 @@ _UNIT_ROWS: Final = (
     ("months", "1", "month months"),
     ("months", "12", "yr yrs year years"),
     ("volume", "1/1000", "ml milliliter milliliters millilitre millilitres"),
+    ("volume", "1/100", "cl centiliter centiliters centilitre centilitres"),
+    ("volume", "1/10", "dl deciliter deciliters decilitre decilitres"),
     ("volume", "1", "l liter liters litre litres"),
     ("spoon", "1", "tsp teaspoon teaspoons"),
     ("spoon", "3", "tbsp tablespoon tablespoons"),

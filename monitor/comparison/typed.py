@@ -42,13 +42,14 @@ _TRUE: Final = frozenset({"true", "yes", "y", "on", "1", "enabled", "enable"})
 _FALSE: Final = frozenset({"false", "no", "n", "off", "0", "disabled", "disable"})
 _WORDS: Final = re.compile(r"[^\W_]")
 _VERSION: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9}){0,4}")
+_PADDED: Final = re.compile(r"0\d+\s*$")
 _EMPTY: Final = frozenset({"", "null", "none", "n/a", "na", "nil", "undefined"})
 
 
 class Typed:
     """Decides numbers, money, units, dates, booleans, enums, places, ids, addresses."""
 
-    version = "typed-3"
+    version = "typed-4"
 
     def compare(self, pair: Pair) -> Similarity | None:
         """The decision of the value's type; None for text that has none."""
@@ -175,6 +176,9 @@ def _number_pair(pair: Pair) -> Similarity | None:
     expected, actual = _measured(pair.expected), _measured(pair.actual)
     if expected is None or actual is None:
         return None
+    if bool(_PADDED.match(pair.expected)) != bool(_PADDED.match(pair.actual)):
+        # Digits of a code count each; whether 0421 is a figure is not told.
+        return unsure("number: unsure") if expected == actual else different("number")
     return decided(_same_quantity(expected, actual, pair.hint), "number")
 
 
