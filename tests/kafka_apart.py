@@ -77,7 +77,7 @@ class MemoryBroker:
     async def require_own(self, topic: str, partition: int) -> None:
         """Nobody else works here."""
 
-    async def load(self, topic: str, partition: int, state: PartitionState) -> None:
+    async def load(self, topic: str, partition: int, state: PartitionState) -> list[DeadLetter]:
         state.load(self.states.get((topic, partition), []))
 
     def _point(self) -> None:

@@ -33,8 +33,8 @@ from monitor.roles.kafka.state import (
     POSITION,
     Change,
     PartitionState,
+    change_of,
     step_header,
-    step_of,
 )
 
 RECORD_BYTES = 1_024
@@ -176,10 +176,13 @@ def test_a_step_that_is_taken_back_leaves_what_was():
     assert [change.key for change in step(state, 2)] == [POSITION]
 
 
-def test_a_change_tells_its_step_in_a_header():
-    assert step_of([("other", b"x"), step_header(7)]) == 7
-    with pytest.raises(DamagedState, match="names no step"):
-        step_of([])
+def test_a_record_that_no_worker_can_have_written_tells_no_change():
+    assert change_of(b"k", b"v", [("other", b"x"), step_header(7)]) == Change("k", b"v", 7)
+    assert change_of(b"k", None, [step_header(-1)]) == Change("k", None, -1)
+    assert change_of(b"k", b"v", []) is None
+    assert change_of(None, b"v", [step_header(7)]) is None
+    assert change_of(b"\xff", b"v", [step_header(7)]) is None
+    assert change_of(b"k", b"v", [("step", b"7")]) is None
 
 
 @pytest.mark.parametrize(

@@ -53,8 +53,8 @@ class Sending(Protocol):
         """Raise MonitorError when another worker has gone on with the partition."""
         ...
 
-    async def load(self, topic: str, partition: int, state: PartitionState) -> None:
-        """Read the state of a partition."""
+    async def load(self, topic: str, partition: int, state: PartitionState) -> list[DeadLetter]:
+        """Read the state of a partition; what was found among it that is not ours."""
         ...
 
 
@@ -158,7 +158,10 @@ class Lane:
 
     async def _ready(self) -> None:
         if self._stateful:
-            await self._sending.load(self.topic, self.partition, self._state)
+            foreign = await self._sending.load(self.topic, self.partition, self._state)
+            if foreign:
+                # Each time it is read, under the same name: it may stay there for long.
+                await self._sending.send([self._set_aside(letter) for letter in foreign])
         self._stage = self._build(self._state)
 
     async def _group(self) -> list[Input]:
@@ -249,14 +252,17 @@ class Lane:
             value if redacted and small else None,
             len(value or b""),
         )
-        self.set_aside += 1
-        LOG.error("set %s aside: %s", letter.name, letter.why)
+        aside = self._set_aside(letter)
         outputs = self._outputs(item, now)
         body = packed(Outcome(counts=counts))
         outputs.add(self._names.reports, outputs.home, b"dead letter", "effects", body)
         self._checkpoint(item.offset)
-        aside = Output(self._names.dead_letters, None, letter.name.encode(), written(letter))
         return [*outputs.found, aside]
+
+    def _set_aside(self, letter: DeadLetter) -> Output:
+        self.set_aside += 1
+        LOG.error("set %s aside: %s", letter.name, letter.why)
+        return Output(self._names.dead_letters, None, letter.name.encode(), written(letter))
 
 
 def _told(error: Exception) -> str:

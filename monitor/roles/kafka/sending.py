@@ -12,9 +12,10 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.errors import KafkaError
 
 from monitor.errors import BackendUnavailable
+from monitor.roles.kafka.dead_letters import DeadLetter
 from monitor.roles.kafka.names import Names
 from monitor.roles.kafka.outputs import Output
-from monitor.roles.kafka.state import Change, PartitionState, step_header, step_of
+from monitor.roles.kafka.state import Change, PartitionState, change_of, step_header
 
 LOAD_WAIT_MS: Final = 200
 CLOSE_S: Final = 3.0
@@ -93,8 +94,8 @@ class KafkaSending:
                 f"another worker has taken {topic}/{partition} over while this one was held up"
             )
 
-    async def load(self, topic: str, partition: int, state: PartitionState) -> None:
-        """Read all that was written of a partition's state."""
+    async def load(self, topic: str, partition: int, state: PartitionState) -> list[DeadLetter]:
+        """Read all that was written of a partition's state; the records there that are not ours."""
         where = TopicPartition(self._names.state(topic), partition)
         consumer = self._reader()
         await consumer.start()
@@ -103,13 +104,18 @@ class KafkaSending:
             end = (await consumer.end_offsets([where]))[where]
             await consumer.seek_to_beginning(where)
             changes: list[Change] = []
+            foreign: list[DeadLetter] = []
             while await consumer.position(where) < end:
                 found = await consumer.getmany(where, timeout_ms=LOAD_WAIT_MS)
                 for record in found.get(where, []):
-                    key = record.key.decode("utf-8", "surrogatepass")
-                    changes.append(Change(key, record.value, step_of(record.headers)))
+                    change = change_of(record.key, record.value, record.headers)
+                    if change is None:
+                        foreign.append(_foreign(where, record))
+                    else:
+                        changes.append(change)
             state.load(changes)
             self._ends[topic, partition] = end
+            return foreign
         finally:
             await consumer.stop()
 
@@ -145,3 +151,16 @@ class KafkaSending:
         # It may fail when nobody waits for it any more.
         handed.add_done_callback(lambda done: done.cancelled() or done.exception())
         return handed
+
+
+def _foreign(where: TopicPartition, record: Any) -> DeadLetter:
+    return DeadLetter(
+        where.topic,
+        where.partition,
+        record.offset,
+        record.timestamp / 1000,
+        "DamagedState: a record among the state that no worker wrote",
+        record.key,
+        None,
+        len(record.value or b""),
+    )

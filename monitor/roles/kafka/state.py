@@ -149,12 +149,18 @@ def step_header(step: int) -> tuple[str, bytes]:
     return HEADER, step.to_bytes(_STEP_BYTES, "big", signed=True)
 
 
-def step_of(headers: Iterable[tuple[str, bytes]]) -> int:
-    """The step that a change is of. Raises DamagedState."""
-    for name, value in headers:
-        if name == HEADER:
-            return int.from_bytes(value, "big", signed=True)
-    raise DamagedState("a record of the state names no step; it is not ours")
+def change_of(
+    key: bytes | None, value: bytes | None, headers: Iterable[tuple[str, bytes]]
+) -> Change | None:
+    """The change that a record tells; None for one that no worker can have written."""
+    steps = [step for name, step in headers if name == HEADER and step is not None]
+    if key is None or len(steps) != 1 or len(steps[0]) != _STEP_BYTES:
+        return None
+    try:
+        name = key.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return None
+    return Change(name, value, int.from_bytes(steps[0], "big", signed=True))
 
 
 def _copied(position: Position) -> Position:
