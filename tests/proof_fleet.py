@@ -191,8 +191,7 @@ class Attacked:
     def _held(self, worker: Role) -> list[TopicPartition]:
         """What the worker had taken on, by its own page."""
         with suppress(AssertionError, OSError, HTTPException):
-            found = re.findall(r'_waiting\{topic="([^"]+)",partition="(\d+)"', worker.page())
-            return [TopicPartition(topic, int(number)) for topic, number in found]
+            return held(worker.page())
         return []
 
     def _on_and_on(self, what: Callable[[], None]) -> None:
@@ -205,6 +204,14 @@ class Attacked:
         export = self.export
         if export.said("is running"):
             self.scrapes.add(export.process.pid, export.page())
+
+
+def held(page: str) -> list[TopicPartition]:
+    """The partitions that a worker's metrics page speaks of."""
+    found = re.findall(
+        r'^agent_monitor_worker_waiting_records\{partition="(\d+)",topic="([^"]+)"\}', page, re.M
+    )
+    return [TopicPartition(topic, int(number)) for number, topic in found]
 
 
 class Standing:
