@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from msgspec.structs import replace
+
 from monitor.judging.interview import Answer, Interview, Question
 from monitor.judging.planting import planted
 from monitor.judging.prompt import prompt
 from monitor.judging.quotes import quoted
 from monitor.judging.readback import readback
-from monitor.judging.reply import Reply, read_reply
+from monitor.judging.reply import read_reply
 from monitor.judging.sight import Sight
 from monitor.verdict import Judgement, Outcome
 
@@ -55,9 +57,15 @@ def control(asked: Interview, answer: Answer, nonce: str, when: Controlled) -> C
 
 
 def upheld(answer: Answer, put: Control, text: str | None) -> Answer:
-    """The answer where the control's reply is right, else an abstention in its place."""
+    """The answer where the control's reply is right, else an abstention in its place.
+
+    A judge that names something upstream of the control too names it whatever it is asked.
+    """
     if text is None:
         return answer._replace(result="unavailable")
     reply = read_reply(text, put.question.nonce)
-    sees = isinstance(reply, Reply) and reply.verdict == put.expected and quoted(reply, put.seen)
-    return answer if sees else answer._replace(result="control")
+    if isinstance(reply, str) or reply.verdict != put.expected or not quoted(reply, put.seen):
+        return answer._replace(result="control")
+    if isinstance(answer.result, Judgement) and reply.upstream is not None:
+        return answer._replace(result=replace(answer.result, upstream=None))
+    return answer

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from monitor.judging.plain import says_nothing
 from monitor.judging.prompt import prompt
-from monitor.judging.quotes import quoted
+from monitor.judging.quotes import argument_path, quoted
 from monitor.judging.reply import Abstained, Reply, read_reply
 from monitor.judging.rubric import RUBRIC_VERSION
 from monitor.judging.sight import Item, Sight, sight
@@ -104,7 +104,7 @@ def concluded(asked: Interview, texts: Sequence[str | None], judge: str) -> Answ
         return Answer("injection" if suspected and replies else refused[0], suspected)
     if len({reply.verdict for reply in replies}) > 1:
         return Answer("disagreement", suspected)
-    last = replies[-1]
+    last, named = replies[-1], {reply.upstream for reply in replies}
     judgement = Judgement(
         turn_id=asked.turn_id,
         verdict="pass" if last.verdict == "pass" else "fail",
@@ -112,8 +112,8 @@ def concluded(asked: Interview, texts: Sequence[str | None], judge: str) -> Answ
         score=last.score,
         quote=last.quote,
         judge=f"{judge}/{RUBRIC_VERSION}",
-        field=last.field,
-        upstream=_turn_of(asked.seen, last.upstream),
+        field=argument_path(last, asked.cleaned),
+        upstream=_turn_of(asked.seen, last.upstream) if len(named) == 1 else None,
     )
     return Answer(judgement, suspected)
 

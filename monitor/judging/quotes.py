@@ -12,6 +12,9 @@ from monitor.judging.sight import Item, Sight
 
 QUOTE_MIN: Final = 8
 """Characters of a quote, unless the quoted text as a whole is shorter."""
+PATH: Final = re.compile(r"[\w$@-]+(?:\[\d{1,4}\]|\.[\w$@-]+)*")
+ABSENT_LIMIT: Final = 64
+"""Characters of the name of an argument that is missing, which no text of the call can prove."""
 
 
 def quoted(reply: Reply, seen: Sight, voids: Sequence[str] = ()) -> bool:
@@ -27,6 +30,20 @@ def quoted(reply: Reply, seen: Sight, voids: Sequence[str] = ()) -> bool:
     if not quote or quote not in text or len(quote) < min(QUOTE_MIN, len(text)):
         return False
     return not any(_overlap(text, quote, folded(void)) for void in voids)
+
+
+def argument_path(reply: Reply, seen: Sight) -> str | None:
+    """The reply's `field` where it can be an argument of the turn, else None.
+
+    It goes into reports and to other systems, so it is no place for words of the judge's own.
+    """
+    field, turn = reply.field, seen.turn
+    if field is None or turn.role != "call" or not PATH.fullmatch(field):
+        return None
+    if reply.reason == "missing_parameters":
+        return field if len(field) <= ABSENT_LIMIT else None
+    names = re.split(r"[.\[\]]+", field.rstrip("]"))
+    return field if all(name.isdigit() or name in turn.text for name in names) else None
 
 
 def _source(reply: Reply, seen: Sight) -> Item | None:

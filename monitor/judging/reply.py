@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from monitor.model import JsonValue
@@ -25,6 +26,7 @@ Abstained: TypeAlias = Literal[
 ]  # fmt: skip
 ABSTAINED: Final[tuple[Abstained, ...]] = get_args(Abstained)
 """Why a judge gave no verdict; bounded, fit for a metric label."""
+_HALF: Final = re.compile("[\ud800-\udfff]")
 
 
 class Reply(NamedTuple):
@@ -44,7 +46,7 @@ def read_reply(text: str, nonce: str) -> Reply | Abstained:
 
     Refused: more than 4 KiB, anything beside one object, repeated, missing or further keys, a
     nonce that is not the call's own, numbers that are not finite, a score that contradicts the
-    verdict, a reason without a failure. Nothing is repaired.
+    verdict, a reason without a failure, half a character. Nothing is repaired.
     """
     if len(text.encode("utf-8", "surrogatepass")) > REPLY_LIMIT_BYTES:
         return "too_long"
@@ -84,7 +86,8 @@ def _reply(given: dict[str, JsonValue]) -> Reply | None:
 
 
 def _is_text(value: JsonValue) -> bool:
-    return isinstance(value, str) and len(value) <= QUOTE_LIMIT
+    # Half a character, which JSON can escape, can be written into no file.
+    return isinstance(value, str) and len(value) <= QUOTE_LIMIT and not _HALF.search(value)
 
 
 def _is_unit(value: JsonValue) -> bool:
