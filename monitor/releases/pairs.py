@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -161,6 +162,17 @@ class Pair:
         self.cells[:] = 0.0
         self.latched.clear()
         self.selected.clear()
+
+    def renew(self, record: Record, base: Record, page_evidence: float) -> None:
+        """Begin anew under other rules of verdicts; what was found stays found."""
+        least = math.log10(page_evidence)
+        found = {
+            signal: log for signal, log in self.latched.items() if record.regressed or log >= least
+        }
+        selected = list(self.selected)
+        self.clear(record, base)
+        self.latched.update(found)
+        self.selected.extend(selected)
 
     def _open(self, record: Record, base: Record, rules: Rules) -> bool:
         """Fix what the bets are held against, once there is enough of both."""

@@ -130,8 +130,11 @@ class Record:
         self.turns += sign * amounts[1]
         self.total[:, row] += sign * share(*amounts)
 
-    def renewed(self) -> Record:
-        """The same release without any sums; what was found and decided about it stays."""
+    def renewed(self, least_drift: float) -> Record:
+        """The same release without any sums; what was found and decided about it stays.
+
+        Drift was found from `least_drift` on, as a log10.
+        """
         return Record(
             self.name,
             self.order,
@@ -141,6 +144,7 @@ class Record:
             self.gap,
             regressed=self.regressed,
             accepted=self.accepted,
+            drift_latched=self.drift_latched if self.drift_latched >= least_drift else 0.0,
         )
 
     def clear_drift(self) -> None:

@@ -166,24 +166,42 @@ class Watch:
         if pair is not None:
             if not pair.opened and record.last_at and not record.is_live(self._at):
                 pair.clear(record, self._records[pair.baseline])
+            if not self._leads_nowhere(pair):
+                return
+        elif len(self._pairs) >= PAIRS_LIMIT:
             return
-        base = self._baseline(record) if len(self._pairs) < PAIRS_LIMIT else None
-        if base is not None:
+        base = self._baseline(record)
+        if base is not None and (pair is None or base.name != pair.baseline):
             pair = self._pairs[name] = Pair(name, base.name)
             pair.clear(record, base)
             self._gone.discard(_pair_key(name))
             self._changed.add(_pair_key(name))
 
+    def _leads_nowhere(self, pair: Pair) -> bool:
+        """Whether a comparison found nothing and has a baseline that will never be long enough."""
+        base = self._records[pair.baseline]
+        return (
+            not self._records[pair.candidate].regressed
+            and not self._rules.is_history(base)
+            and not base.is_live(self._at)
+        )
+
     def _baseline(self, record: Record) -> Record | None:
-        """The newest release before it with a long history that was not found worse, live first.
+        """The newest release before it with a long history, live first.
 
         Without one, the live release with the longest history: it may become a concurrent control.
+        One that was found worse is a baseline only where nothing else is.
         """
         older = [r for r in self._records.values() if r.count and r.order < record.order]
-        long = [r for r in older if self._rules.is_history(r)]
-        if long:
-            return max(long, key=lambda r: (not r.regressed, r.is_live(self._at), r.order))
-        return max((r for r in older if r.is_live(self._at)), key=lambda r: r.count, default=None)
+        for regressed in (False, True):
+            known = [r for r in older if r.regressed == regressed]
+            long = [r for r in known if self._rules.is_history(r)]
+            if long:
+                return max(long, key=lambda r: (r.is_live(self._at), r.order))
+            live = [r for r in known if r.is_live(self._at)]
+            if live:
+                return max(live, key=lambda r: r.count)
+        return None
 
     def _end_oldest(self) -> None:
         """Make room for the newest release; one that was found worse keeps its place."""
@@ -244,13 +262,11 @@ class Watch:
         What was found stays found until somebody clears it: our own change mends no release. All
         other comparisons stand as what has not enough data yet.
         """
-        self._records = {name: record.renewed() for name, record in self._records.items()}
+        drifted = math.log10(self._rules.drift_evidence)
+        self._records = {name: each.renewed(drifted) for name, each in self._records.items()}
         self._changed.update(map(_record_key, self._records))
         for name, pair in self._pairs.items():
-            record = self._records[name]
-            found = dict(pair.latched) if record.regressed else {}
-            pair.clear(record, self._records[pair.baseline])
-            pair.latched.update(found)
+            pair.renew(self._records[name], self._records[pair.baseline], self._rules.page_evidence)
             self._changed.add(_pair_key(name))
 
     def _written(self, key: str) -> bytes:
