@@ -5,10 +5,19 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+from kafka import TopicPartition
 from kafka_broker import Broker
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import generate_latest
+from proof_fleet import held
 from proof_scrapes import Scrapes, counters
 from proof_traffic import OPEN, Traffic
+
+from monitor.roles.kafka.worker import Stand
+from monitor.roles.kafka.worker_metrics import WorkerMetrics
 
 SHORT = ["--conversations", "120", "--kills", "6", "--pace", "2", "--rolls", "1"]
 """The seed is another one each time, and printed with what it brought out."""
@@ -83,3 +92,11 @@ def test_what_begins_anew_with_the_process_may_fall_only_with_it():
     scrapes.add(2, faults)
     scrapes.add(2, faults.replace("total 2", "total 1"))
     assert len(scrapes.falls) == 1
+
+
+def test_what_a_worker_holds_is_read_from_its_page():
+    registry = CollectorRegistry(auto_describe=False)
+    stand = Stand("p.traces", 3, 1, 0, None, 0.0, 0)
+    worker: Any = SimpleNamespace(stands=lambda: [stand])
+    registry.register(WorkerMetrics(worker, dict))
+    assert held(generate_latest(registry).decode()) == [TopicPartition("p.traces", 3)]
