@@ -10,6 +10,8 @@ import subprocess
 import time
 from pathlib import Path
 
+from certificates import Authority
+
 START_S = 60
 STOP_S = 30
 CLUSTER = "5L6g3nShT-eMCtK--X86sw"
@@ -93,7 +95,11 @@ class Broker:
         return ["java", *options, "-cp", f"{self.libs}/*", *arguments]
 
     def _settings(self) -> str:
-        lines = {
+        lines = self._lines()
+        return "".join(f"{name}={value}\n" for name, value in lines.items())
+
+    def _lines(self) -> dict[str, str]:
+        return {
             "process.roles": "broker,controller",
             "node.id": "1",
             "controller.quorum.voters": f"1@127.0.0.1:{self._controller}",
@@ -112,4 +118,35 @@ class Broker:
             "num.network.threads": "2",
             "num.io.threads": "4",
         }
-        return "".join(f"{name}={value}\n" for name, value in lines.items())
+
+
+class SecuredBroker(Broker):
+    """One that also asks for a password over TLS, and elsewhere for a client's certificate."""
+
+    def __init__(self, libs: Path, folder: Path, authority: Authority) -> None:
+        self.tls_port, self.mutual_port = free_port(), free_port()
+        pair = authority.issue("broker")
+        self._store = folder / "broker.pem"
+        self._store.write_text(pair.key.read_text() + pair.certificate.read_text())
+        self._trusted = authority.file
+        super().__init__(libs, folder)
+
+    def _lines(self) -> dict[str, str]:
+        lines = super()._lines()
+        tls = f"TLS://127.0.0.1:{self.tls_port},MUTUAL://127.0.0.1:{self.mutual_port}"
+        plain = "org.apache.kafka.common.security.plain.PlainLoginModule"
+        return lines | {
+            "listeners": f"{lines['listeners']},{tls}",
+            "advertised.listeners": f"{lines['advertised.listeners']},{tls}",
+            "listener.security.protocol.map": (
+                "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,TLS:SASL_SSL,MUTUAL:SSL"
+            ),
+            "inter.broker.listener.name": "PLAINTEXT",
+            "listener.name.tls.sasl.enabled.mechanisms": "PLAIN",
+            "listener.name.tls.plain.sasl.jaas.config": (f'{plain} required user_monitor="right";'),
+            "listener.name.mutual.ssl.client.auth": "required",
+            "ssl.keystore.type": "PEM",
+            "ssl.keystore.location": str(self._store),
+            "ssl.truststore.type": "PEM",
+            "ssl.truststore.location": str(self._trusted),
+        }

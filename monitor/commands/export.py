@@ -28,10 +28,13 @@ def add(commands: Commands) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     # Of an extra, so that no other command needs it.
+    from monitor.roles.kafka.security import require_safe, tls
     from monitor.roles.kafka.serving import serve
     from monitor.wiring.kafka_roles import export
 
     settings = settings_of(arguments)
+    require_safe(settings.kafka)
+    tls(settings.kafka)
 
     async def running() -> None:
         role, pages = export(settings, standby=arguments.standby)

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 
 from monitor.chosen import evaluation, tried_redaction
 from monitor.config import Settings
+from monitor.config.kafka import KafkaSettings
 from monitor.errors import Overloaded
 from monitor.hosted import hosted_receivers, score_sinks
 from monitor.ports import Decoded
 from monitor.roles.files import require_place
+from monitor.roles.kafka.security import require_safe, tls
 from monitor.roles.pages import require_loopback, split_address
 from monitor.roles.service import Companion
 from monitor.wiring.decoders import trace_decoder
@@ -40,6 +42,10 @@ def checked(settings: Settings) -> Iterator[str]:
         yield f"alerts      {settings.alerts.alertmanager_url}"
     yield f"pages       {settings.metrics.listen}"
     yield f"ledger      {settings.ledger.path}"
+    if settings.kafka != KafkaSettings():
+        require_safe(settings.kafka)
+        tls(settings.kafka)
+        yield f"kafka       {settings.kafka.protocol} to {', '.join(settings.kafka.bootstrap)}"
     yield f"references  {len(references.by_id)} files by id, {len(references.golden)} golden"
     yield f"tools       {len(chosen.contracts.definitions)} contracts"
     yield f"composition {settings.composition.rule}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,40 +9,10 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from faust import SASLCredentials, SSLCredentials
 
 from monitor.config.kafka import KafkaSettings
-from monitor.errors import ConfigurationError
-from monitor.roles.pages import is_loopback
+from monitor.roles.kafka.security import require_safe, tls
 
 PRODUCED_BYTES = 1_000_000
 """Of one request to a partition; brokers take 1 MiB unless told otherwise."""
-
-
-def require_safe(given: KafkaSettings) -> None:
-    """Raise ConfigurationError for settings that would send customers' text in the clear."""
-    hosts = [address.rpartition(":")[0].strip("[]") for address in given.bootstrap]
-    open_way = given.protocol in ("PLAINTEXT", "SASL_PLAINTEXT")
-    if open_way and not given.insecure and not all(is_loopback(host) for host in hosts):
-        raise ConfigurationError(
-            f"kafka.protocol {given.protocol} would send conversations unencrypted to another "
-            "machine; use SASL_SSL or SSL, or set kafka.insecure"
-        )
-    if given.protocol.startswith("SASL") and (given.username is None or given.password is None):
-        raise ConfigurationError(
-            f"kafka.protocol {given.protocol} needs kafka.username and "
-            "AGENT_MONITOR_KAFKA__PASSWORD in the environment"
-        )
-
-
-def tls(given: KafkaSettings) -> ssl.SSLContext | None:
-    """The context, hostnames checked; None where the protocol has none."""
-    if given.protocol not in ("SSL", "SASL_SSL"):
-        return None
-    try:
-        context = ssl.create_default_context(cafile=given.ca_file)
-        if given.cert_file:
-            context.load_cert_chain(given.cert_file, given.key_file)
-    except OSError as error:
-        raise ConfigurationError(f"kafka: a certificate file cannot be used: {error}") from None
-    return context
 
 
 def connection(given: KafkaSettings) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from kafka import KafkaConsumer, TopicPartition
-from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError, OffsetOutOfRangeError
 from kafka.structs import OffsetAndMetadata
 
@@ -35,6 +34,7 @@ from monitor.roles.kafka.inbox import Inbox
 from monitor.roles.kafka.names import Names
 from monitor.roles.kafka.records import Outcome, unpacked
 from monitor.roles.kafka.told import Told
+from monitor.roles.kafka.topics import asking
 from monitor.verdict import Effects
 
 LOG = logging.getLogger("agent_monitor")
@@ -136,14 +136,8 @@ class Exporter:
 
     def _identity(self) -> str:
         """The topic's name, and what tells it from one of that name before."""
-        try:
-            admin = KafkaAdminClient(**connection(self._given))
-            try:
-                (found,) = admin.describe_topics([self._names.reports])
-            finally:
-                admin.close()
-        except KafkaError as error:
-            raise BackendUnavailable(f"the broker does not answer: {error}") from error
+        with asking(self._given) as admin:
+            (found,) = admin.describe_topics([self._names.reports])
         return f"{self._names.reports}/{found['topic_id']}"
 
     def _require_same_topic(self) -> None:

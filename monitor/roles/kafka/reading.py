@@ -15,6 +15,7 @@ from kafka.errors import KafkaError
 from monitor.config.kafka import KafkaSettings
 from monitor.errors import BackendUnavailable, InvalidInput
 from monitor.roles.kafka.clients import connection
+from monitor.roles.kafka.probing import BOOTSTRAP_MS, unreachable
 
 LOG = logging.getLogger("agent_monitor")
 POLL_MS: Final = 500
@@ -131,16 +132,24 @@ def _polled(consumer: Any, where: TopicPartition, end: int) -> Iterator[Record]:
 
 @contextlib.contextmanager
 def _consumer(given: KafkaSettings) -> Iterator[Any]:
-    consumer = KafkaConsumer(
-        **connection(given),
-        enable_auto_commit=False,
-        auto_offset_reset="none",  # what goes while it is read must not be passed over in silence
-        max_poll_records=POLL_RECORDS,
-    )
+    try:
+        consumer = _connected(given)
+    except KafkaError as error:
+        raise unreachable(given, error) from error
     try:
         yield consumer
     finally:
         consumer.close()
+
+
+def _connected(given: KafkaSettings) -> Any:
+    return KafkaConsumer(
+        **connection(given),
+        bootstrap_timeout_ms=BOOTSTRAP_MS,
+        enable_auto_commit=False,
+        auto_offset_reset="none",  # what goes while it is read must not be passed over in silence
+        max_poll_records=POLL_RECORDS,
+    )
 
 
 def _unavailable(topic: str, error: KafkaError) -> BackendUnavailable:

@@ -85,6 +85,8 @@ def quieten() -> None:
     """Hear warnings only of the libraries below us, and each once a minute."""
     for library in LOUD:
         logging.getLogger(library).setLevel(logging.WARNING)
+    # It logs whole tracebacks of sockets that fail; who uses them logs the same in a line.
+    logging.getLogger("kafka.net.transport").setLevel(logging.CRITICAL)
     sparing = Sparing(LOUD)
     for handler in logging.getLogger().handlers:
         handler.addFilter(sparing)

@@ -6,16 +6,23 @@ import contextlib
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from kafka.admin import KafkaAdminClient, NewTopic
+from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient, NewTopic
 from kafka.errors import KafkaError, TopicAlreadyExistsError
 
 from monitor.config.kafka import KafkaSettings
 from monitor.errors import BackendUnavailable, ConfigurationError, MonitorError
 from monitor.roles.kafka.clients import connection
 from monitor.roles.kafka.names import STATE_KEEP_S, Names
+from monitor.roles.kafka.probing import BOOTSTRAP_MS, unreachable
 
 MESSAGE_BYTES: Final = 1_048_588
 """What brokers take by default; our records are smaller."""
+COMPARED: Final = (
+    *("cleanup.policy", "retention.ms", "min.compaction.lag.ms"),
+    *("max.message.bytes", "compression.type"),
+)
+AT_LEAST: Final = ("retention.ms", "min.compaction.lag.ms", "max.message.bytes")
+"""Of these more is as good, and -1 is without end."""
 
 
 class Wanted(NamedTuple):
@@ -31,8 +38,15 @@ class Wanted(NamedTuple):
 def wanted(given: KafkaSettings) -> list[Wanted]:
     """All topics, those of the stages' state among them."""
     names = Names(given.source, given.prefix)
-    kept = {"cleanup.policy": "delete", "retention.ms": str(round(given.retention_s * 1000))}
+    # Our records are compressed already, so the brokers shall not do it again.
+    every = {"max.message.bytes": str(MESSAGE_BYTES), "compression.type": "producer"}
+    kept = {
+        **every,
+        "cleanup.policy": "delete",
+        "retention.ms": str(round(given.retention_s * 1000)),
+    }
     state = {
+        **every,
         "cleanup.policy": "compact",
         "min.compaction.lag.ms": str(round(STATE_KEEP_S * 1000)),
         "segment.bytes": str(64 * 1024 * 1024),
@@ -54,10 +68,13 @@ def ensure(given: KafkaSettings, *, create: bool) -> Iterator[str]:
     Raises ConfigurationError for a topic that is missing or other than it should be,
     BackendUnavailable when no broker answers.
     """
-    with _admin(given) as admin:
+    with asking(given) as admin:
         there = _partitions(admin)
+        kept = _configs(admin, [topic for topic in wanted(given) if topic.name in there])
         for topic in wanted(given):
             yield _ensured(admin, topic, there.get(topic.name), given.replication, create=create)
+            if topic.ours and (fault := _kept_otherwise(topic, kept.get(topic.name, {}))):
+                raise ConfigurationError(fault)
 
 
 def require(given: KafkaSettings, needed: Collection[str]) -> None:
@@ -65,7 +82,7 @@ def require(given: KafkaSettings, needed: Collection[str]) -> None:
 
     Not as a fault of the settings: a supervisor may try again, for they may come later.
     """
-    with _admin(given) as admin:
+    with asking(given) as admin:
         fault = misfit(given, _partitions(admin), needed)
     if fault:
         raise MonitorError(fault)
@@ -84,12 +101,13 @@ def misfit(given: KafkaSettings, there: Mapping[str, int], needed: Collection[st
 
 
 @contextlib.contextmanager
-def _admin(given: KafkaSettings) -> Iterator[KafkaAdminClient]:
+def asking(given: KafkaSettings) -> Iterator[KafkaAdminClient]:
+    """Raises BackendUnavailable that tells why no broker can be used."""
     where = ", ".join(given.bootstrap)
     try:
-        admin = KafkaAdminClient(**connection(given))
+        admin = KafkaAdminClient(**connection(given), bootstrap_timeout_ms=BOOTSTRAP_MS)
     except KafkaError as error:
-        raise BackendUnavailable(f"no broker answers at {where}: {type(error).__name__}") from error
+        raise unreachable(given, error) from error
     try:
         yield admin
     except KafkaError as error:
@@ -124,8 +142,34 @@ def _other(topic: Wanted, partitions: int) -> str:
     return (
         f"topic {topic.name} has {partitions} partitions, kafka.partitions says "
         f"{topic.partitions}; a key's home depends on it, so neither may change while there "
-        "is state (deploy/kafka.md tells how to)"
+        "is state (deploy/kafka-operations.md, Rescaling, tells how to)"
     )
+
+
+def _kept_otherwise(topic: Wanted, found: Mapping[str, str | None]) -> str | None:
+    """The first setting that would lose what we need, or work for nothing; None: there is none."""
+    for name in COMPARED:
+        wanted, there = topic.config.get(name), found.get(name)
+        if wanted is None or there is None or there == wanted:
+            continue
+        if name in AT_LEAST and (there == "-1" or (wanted != "-1" and int(there) > int(wanted))):
+            continue
+        least = "at least " if name in AT_LEAST else ""
+        return (
+            f"topic {topic.name} has {name} = {there}, and needs {least}{wanted}: "
+            f"`kafka-configs.sh --alter --topic {topic.name} --add-config {name}={wanted}`"
+        )
+    return None
+
+
+def _configs(admin: Any, topics: Collection[Wanted]) -> dict[str, dict[str, str | None]]:
+    """What is in force for each, the brokers' own defaults among it."""
+    asked = [ConfigResource(ConfigResourceType.TOPIC, topic.name) for topic in topics]
+    found = admin.describe_configs(asked, config_filter="all")["topic"] if asked else {}
+    return {
+        topic: {name: each["value"] for name, each in configs.items()}
+        for topic, configs in found.items()
+    }
 
 
 def _partitions(admin: Any) -> dict[str, int]:
