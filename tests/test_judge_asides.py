@@ -70,3 +70,13 @@ def test_an_order_to_blame_an_earlier_turn_is_seen_in_the_control(obeys: bool):
     result = answered(asked, ask).result
     assert isinstance(result, Judgement)
     assert (result.verdict, result.upstream) == ("pass", None if obeys else "t1")
+
+
+def test_a_reply_of_which_a_part_is_out_of_sight_cannot_pass():
+    homes = [f"The {n}th house faces river number {n * 7}." for n in range(130)]
+    text = " ".join(["Your total is 80 EUR.", *homes, "It was 90 EUR.", *reversed(homes)])
+    asked = interview(Conversation("c", (ResponseTurn("t", text, 0),), ("q",)), 0, NONCES)
+    question = asked.questions[0]
+    said = {word: reply_to(question, word, text[:21]) for word in ("pass", "fail")}
+    assert concluded(asked, [said["pass"]], "m").result == "evidence_cut"
+    assert isinstance(concluded(asked, [said["fail"]], "m").result, Judgement)

@@ -132,6 +132,8 @@ def _checked(asked: Interview, question: Question, text: str | None) -> Reply | 
         return "abstained"
     if reply.reason == "incomplete_response" and asked.seen.cut:
         return "evidence_cut"
+    if reply.verdict == "pass" and asked.seen.turn_cut:
+        return "evidence_cut"
     # A quote of the whole text may lie in what the cleaned one withholds; its own does not.
     seen = asked.cleaned if question.cleaned else asked.seen
     return reply if quoted(reply, seen, [REMOVED]) else "quote"
@@ -155,7 +157,7 @@ def _cleaned(seen: Sight, own: Sequence[Item], passages: Sequence[Passage]) -> S
         found = by_number.get(item.number)
         return item._replace(text=without(item.text, found)) if found else item
 
-    return Sight(tuple(clean(item) for item in seen.evidence), clean(seen.turn), seen.cut)
+    return Sight(tuple(clean(item) for item in seen.evidence), clean(seen.turn), *seen[2:])
 
 
 def _mostly_withheld(whole: Item, cleaned: Item) -> bool:

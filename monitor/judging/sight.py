@@ -36,6 +36,8 @@ class Sight(NamedTuple):
     turn: Item
     cut: bool
     """Some text was left out: what rests on its absence cannot be judged."""
+    turn_cut: bool = False
+    """Of the turn's own text too, so that nobody can say that all of it is right."""
 
 
 def sight(conversation: Conversation, position: int) -> Sight:
@@ -45,13 +47,13 @@ def sight(conversation: Conversation, position: int) -> Sight:
     prompts of one conversation share their beginning.
     """
     items: list[Item] = []
-    cut = False
+    cut = turn_cut = False
     for role, text, turn_id in _spoken(conversation, position):
-        short, was_cut = _short(text, SYSTEM_TEXT_LIMIT if role == "system" else ITEM_TEXT_LIMIT)
-        cut = cut or was_cut
+        short, turn_cut = _short(text, SYSTEM_TEXT_LIMIT if role == "system" else ITEM_TEXT_LIMIT)
+        cut = cut or turn_cut
         items.append(Item(len(items) + 1, role, short, turn_id))
     evidence, dropped = _bounded(items[:-1])
-    return Sight(tuple(evidence), items[-1], cut or dropped)
+    return Sight(tuple(evidence), items[-1], cut or dropped, turn_cut)
 
 
 def _spoken(conversation: Conversation, position: int) -> Iterator[tuple[Role, str, str | None]]:
