@@ -219,9 +219,9 @@ class Standing:
 
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
-        self._lost: dict[TopicPartition, tuple[float, int]] = {}
+        self._lost: dict[TopicPartition, tuple[float, int | None]] = {}
+        """Since when, and behind which offset: None until it was asked after the kill."""
         self._alone: set[TopicPartition] = set()
-        self._places: dict[TopicPartition, int] = {}
         self._admin: KafkaAdminClient | None = None
         self.recoveries_s: list[float] = []
         self.alone_s: list[float] = []
@@ -240,7 +240,7 @@ class Standing:
         for place in places:
             if place not in self._lost:
                 self._alone.add(place)
-            self._lost.setdefault(place, (now, self._places.get(place, 0)))
+            self._lost.setdefault(place, (now, None))
 
     def disturbed(self) -> None:
         """Something else is under way that moves partitions."""
@@ -252,15 +252,19 @@ class Standing:
         if self._admin is None:
             self._admin = KafkaAdminClient(bootstrap_servers=address)
             self._consumer = KafkaConsumer(bootstrap_servers=address)
+        asked = time.monotonic()
         found = self._admin.list_group_offsets([group]).get(group, {})
-        self._places = {place: each.offset for place, each in found.items()}
         waiting = list(self._lost)
         ends = self._consumer.end_offsets(waiting) if waiting else {}
         now = time.monotonic()
         for place in waiting:
             since, at = self._lost[place]
-            here = self._places.get(place, 0)
-            if here > at:
+            here = found[place].offset if place in found else 0
+            if at is None:
+                # What the dead one still committed is no recovery.
+                if asked > since:
+                    self._lost[place] = since, here
+            elif here > at:
                 del self._lost[place]
                 self.recoveries_s.append(now - since)
                 if place in self._alone:
