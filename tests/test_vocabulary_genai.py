@@ -109,7 +109,13 @@ def test_the_tokens_of_an_agent_are_its_calls_sum_and_not_read() -> None:
     assert read({"gen_ai.operation.name": "invoke_agent", **counts}).usage is None
 
 
-@pytest.mark.parametrize("odd", ["12", True, -1, 1.5])
+@pytest.mark.parametrize("count", [12, 12.0, "12"])
+def test_a_token_count_may_have_been_stored_as_text_or_as_a_double(count: Any) -> None:
+    found = read({"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": count})
+    assert found.usage == Usage(12, None)
+
+
+@pytest.mark.parametrize("odd", ["twelve", "-3", "1" * 19, True, -1, 1.5, float("inf")])
 def test_a_token_count_that_is_no_count_is_unknown(odd: Any) -> None:
     assert read({"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": odd}).usage is None
 

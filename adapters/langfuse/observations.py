@@ -30,7 +30,7 @@ from adapters.vocabularies.completing import completed, lacks_content
 from adapters.vocabularies.definitions import read_definitions
 from adapters.vocabularies.failures import is_control_flow
 from adapters.vocabularies.finishing import cut_short, tells_cut
-from adapters.vocabularies.genai import INPUT_TOKENS, OUTPUT_TOKENS
+from adapters.vocabularies.genai import INPUT_TOKENS, OUTPUT_TOKENS, tokens_of
 from adapters.vocabularies.identity import (
     CONVERSATION_KEYS,
     METADATA_USERS,
@@ -344,22 +344,11 @@ def _derived_definitions(value: JsonValue) -> tuple[ToolDefinition, ...] | None:
 
 def _usage(seen: Observation, marks: _Marks) -> Usage | None:
     """Of what was recorded first, in which the cached tokens are among the input."""
-    into, out = (_tokens(marks.attributes, keys) for keys in (_INPUT_TOKENS, _OUTPUT_TOKENS))
+    into, out = (tokens_of(marks.attributes, keys) for keys in (_INPUT_TOKENS, _OUTPUT_TOKENS))
     derived = seen.usage or Usage()
     into = derived.input_tokens if into is None else into
     out = derived.output_tokens if out is None else out
     return None if into is None and out is None else Usage(into, out)
-
-
-def _tokens(attributes: Mapping[str, JsonValue], keys: Sequence[str]) -> int | None:
-    for key in keys:
-        value = attributes.get(key)
-        # The server keeps attributes as text.
-        if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 19:
-            return int(value)
-        if type(value) is int and 0 <= value < 2**63:
-            return value
-    return None
 
 
 def _expected(value: JsonValue) -> JsonValue:

@@ -359,18 +359,28 @@ def usage_of(attributes: Mapping[str, JsonValue]) -> Usage | None:
     given = attributes.get(INPUT_TOKENS[0])
     said = attributes.get(OUTPUT_TOKENS[0])
     if type(given) is not int or given < 0:
-        given = _tokens(attributes, INPUT_TOKENS[1:])
+        given = tokens_of(attributes, INPUT_TOKENS)
     if type(said) is not int or said < 0:
-        said = _tokens(attributes, OUTPUT_TOKENS[1:])
+        said = tokens_of(attributes, OUTPUT_TOKENS)
     return None if given is None and said is None else Usage(given, said)
 
 
-def _tokens(attributes: Mapping[str, JsonValue], keys: tuple[str, ...]) -> int | None:
+def tokens_of(attributes: Mapping[str, JsonValue], keys: Sequence[str]) -> int | None:
+    """The count under the first key that tells one."""
     for key in keys:
-        value = attributes.get(key)
-        if type(value) is int and value >= 0:
-            return value
+        count = count_or_none(attributes.get(key))
+        if count is not None:
+            return count
     return None
+
+
+def count_or_none(value: JsonValue) -> int | None:
+    """A number of tokens, also as the text that some stores make of it; None for what is none."""
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 19:
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**63:
+        return None
+    return int(value) if value == int(value) else None
 
 
 def text_or_none(value: JsonValue) -> str | None:

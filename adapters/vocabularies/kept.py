@@ -100,14 +100,7 @@ def plain(value: JsonValue) -> JsonValue:
         return value
 
 
-def count_or_none(value: JsonValue) -> int | None:
-    """A number of tokens; None for what is none."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**63:
-        return None
-    return int(value)
-
-
 def usage_or_none(given: JsonValue, said: JsonValue) -> Usage | None:
     """Tokens where either is told."""
-    into, out = count_or_none(given), count_or_none(said)
+    into, out = genai.count_or_none(given), genai.count_or_none(said)
     return None if into is None and out is None else Usage(into, out)

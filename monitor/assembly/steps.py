@@ -22,6 +22,10 @@ def turns_of(
         scope.join_runs_to_calls()
         scope.find_results()
     top = scopes[None].items
+    handed = scopes[None].handed
+    if handed is not None and root is not None and not unfinished(root):
+        if reply_of(root.messages_out) is None:
+            top.append(handed)
     _add_reply_of_root(top, root, events)
     items = top if len(scopes) == 1 else _flat(top)
     return tuple([item.turn(conversation_id) for item in items])
@@ -174,13 +178,21 @@ class _Scope:
         self._asked: list[_Act] = []
         self._done: list[_Act] = []
         self._givens: list[tuple[int, AgentSpan]] = []
+        self._calling = False
+        self.handed: _Say | None = None
+        """What an inner agent said last, after the outermost had asked for calls and no more."""
 
     def model(self, event: Event) -> None:
         span = event.span
         self._givens.append((len(self._asked), span))
-        if event.depth == 0 and (say := _said(event)) is not None:
-            self.items.append(say)
         calls = [call for message in span.messages_out or () for call in message.calls]
+        say = _said(event)
+        if event.depth == 0:
+            self._calling, self.handed = bool(calls), None
+            if say is not None:
+                self.items.append(say)
+        elif self._calling and say is not None and say.text and not calls:
+            self.handed = say
         for number, call in enumerate(calls):
             act = _Act(call, event.depth, event.agent)
             act.asked_by, act.number = span, number

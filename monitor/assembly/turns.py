@@ -151,11 +151,56 @@ def _units(tree: Tree, survey: Survey) -> list[_Unit]:
             bare.append(node)
         else:
             stack.extend(reversed(node.children))
-    units = [_Unit(node.span, in_causal_order(events_of([node], survey))) for node in agents]
+    units: list[_Unit] = []
+    for node in agents:
+        units += _agent_units(node.span, in_causal_order(events_of([node], survey)))
     if bare:
         units += _bare_units(in_causal_order(events_of(bare, survey)))
     units.sort(key=lambda unit: unit.start_ns)
     return units
+
+
+def _agent_units(root: AgentSpan, events: Sequence[Event]) -> list[_Unit]:
+    """One unit, or one for each exchange where the agent's span is around a whole dialogue.
+
+    So it is where the span tells no query, and a model call was given the reply said just before
+    and then words that nobody below said.
+    """
+    if root.messages_in:
+        return [_Unit(root, events)]
+    cuts, before, reply = [0], None, None
+    said: list[str] = []
+    for position, event in enumerate(events):
+        if event.span.kind != "model" or event.depth > 0:
+            continue
+        given = event.span.messages_in
+        if before is None:
+            before = given
+        elif reply is not None and _asks_anew(given, before) and _goes_on(given, reply, said):
+            cuts.append(position)
+            before = given
+        reply = None
+        for message in event.span.messages_out or ():
+            if message.text:
+                said.append(message.text)
+                reply = None if message.calls else message.text
+    if len(cuts) == 1:
+        return [_Unit(root, events)]
+    ends = [*cuts[1:], len(events)]
+    units = [_Unit(None, events[start:end]) for start, end in zip(cuts, ends, strict=True)]
+    if root.messages_out or unfinished(root):
+        units[-1].root = root
+    return units
+
+
+def _goes_on(given: Sequence[Message] | None, reply: str, said: Sequence[str]) -> bool:
+    query = tail_of(given).query
+    if not query or any(query in text or text in query for text in said):
+        return False
+    for message in reversed(given or ()):
+        if message.role == "assistant" and not message.calls and message.text:
+            return message.text.strip() == reply.strip()
+    return False
 
 
 def _bare_units(events: Sequence[Event]) -> list[_Unit]:
