@@ -126,6 +126,21 @@ def test_a_tools_run_goes_to_the_call_that_asked_for_it():
     }
 
 
+def test_beside_bare_calls_of_several_conversations_a_run_goes_to_its_asker_too():
+    trace = Trace("t", None).add("worker", "other")
+    for at, name, words in (("a", "A", ORDER), ("b", "B", FLIGHT)):
+        made = call("look", at, words=words)
+        told_so = [user(words), asked(made), told("found", at)]
+        more = {"parent": "worker", "conversation_id": name}
+        trace.model(f"{at}1", [user(words)], [asked(made)], **more)
+        trace.tool(f"run{at}", made, "found", "worker")
+        trace.model(f"{at}2", told_so, [said(PACKED)], **more)
+    assert told_of(trace) == {
+        "A": [f'0 look {{"words":"{ORDER}"}} -> "found"', f'0 "{PACKED}"'],
+        "B": [f'0 look {{"words":"{FLIGHT}"}} -> "found"', f'0 "{PACKED}"'],
+    }
+
+
 def test_a_tools_run_that_several_may_have_asked_for_is_nobodys():
     trace = answer(answer(server(), "a", "A", ORDER, PACKED), "b", "B", FLIGHT, GONE)
     trace.tool("odd", call("look"), "x", "root", conversation_id=None)

@@ -72,17 +72,18 @@ def shared_agents(tree: Tree, own: Mapping[str, str]) -> Shared:
         if len({names[unit] for unit in ids}) > 1:
             shared.add(agent)
             told.update(_named(agent, team, calls, names, own))
+    told.update(_runs_of_clients(tree, own))
     return Shared(told, frozenset(shared))
 
 
-def _call(node: Node, agent: Node, own: Mapping[str, str]) -> _Call:
+def _call(node: Node, agent: Node | None, own: Mapping[str, str]) -> _Call:
     span = node.span
     made = tuple(call for message in span.messages_out or () for call in message.calls)
     return _Call(node, _id_of(node, agent, own) or _ALONE + span.span_id, made)
 
 
-def _id_of(node: Node, agent: Node, own: Mapping[str, str]) -> str | None:
-    """The nearest id above, below the agent; else the only one of the calls inside."""
+def _id_of(node: Node, agent: Node | None, own: Mapping[str, str]) -> str | None:
+    """The nearest id above, below the agent if there is one; else the only one of the calls inside."""
     at: Node | None = node
     while at is not None and at is not agent:
         if found := own.get(at.span.span_id):
@@ -183,6 +184,21 @@ def _named(
         elif node.span.kind == "tool" and _id_of(node, agent, own) is None:
             found[node.span.span_id] = askers.conversation_of(node) or _ALONE
     return {span_id: name for span_id, name in found.items() if not name.startswith(_ALONE)}
+
+
+def _runs_of_clients(tree: Tree, own: Mapping[str, str]) -> dict[str, str]:
+    """The conversations of tools' runs with neither an id nor an agent, beside bare model calls."""
+    bare = [node for node in tree.nodes if node.boss is None]
+    calls = [_call(node, None, own) for node in bare if node.span.kind == "model"]
+    calls = [call for call in calls if not call.unit.startswith(_ALONE)]
+    calls.sort(key=lambda call: (call.node.span.start_ns, call.node.span.span_id))
+    askers = _Askers(calls, {call.unit: call.unit for call in calls})
+    found = {
+        node.span.span_id: askers.conversation_of(node)
+        for node in bare
+        if node.span.kind == "tool" and _id_of(node, None, own) is None
+    }
+    return {span_id: name for span_id, name in found.items() if name is not None}
 
 
 class _Askers:
