@@ -214,3 +214,16 @@ def test_a_pause_that_is_no_number_is_none(told: str | None, wait: float | None)
     with pytest.raises(BackendUnavailable) as raised:
         _require_success(429, told)
     assert raised.value.retry_after_s == wait
+
+
+async def test_a_judge_that_refuses_is_told_of_once_and_again_when_it_answers(caplog):
+    clock = Clock()
+    judge = patient(ScriptedModel(down("refused"), down("refused"), "good", "good"), clock)
+    for _ in range(4):
+        await ask(judge)
+    assert caplog.messages == ["judging waits: not now", "the judge answers again"]
+
+
+async def test_failures_that_pass_by_themselves_are_not_told_of(caplog):
+    await ask(patient(ScriptedModel(down(), down("timeout"), "good"), Clock()))
+    assert caplog.messages == []

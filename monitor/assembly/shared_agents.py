@@ -83,7 +83,7 @@ def _call(node: Node, agent: Node | None, own: Mapping[str, str]) -> _Call:
 
 
 def _id_of(node: Node, agent: Node | None, own: Mapping[str, str]) -> str | None:
-    """The nearest id above, below the agent if there is one; else the only one of the calls inside."""
+    """The nearest id above, up to the agent if there is one; else the only one of calls inside."""
     at: Node | None = node
     while at is not None and at is not agent:
         if found := own.get(at.span.span_id):

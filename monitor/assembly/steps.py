@@ -23,9 +23,9 @@ def turns_of(
         scope.find_results()
     top = scopes[None].items
     handed = scopes[None].handed
-    if handed is not None and root is not None and not unfinished(root):
-        if reply_of(root.messages_out) is None:
-            top.append(handed)
+    ended = root is not None and not unfinished(root) and reply_of(root.messages_out) is None
+    if handed is not None and ended:
+        top.append(handed)
     _add_reply_of_root(top, root, events)
     items = top if len(scopes) == 1 else _flat(top)
     return tuple([item.turn(conversation_id) for item in items])

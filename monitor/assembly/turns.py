@@ -161,14 +161,21 @@ def _units(tree: Tree, survey: Survey) -> list[_Unit]:
 
 
 def _agent_units(root: AgentSpan, events: Sequence[Event]) -> list[_Unit]:
-    """One unit, or one for each exchange where the agent's span is around a whole dialogue.
-
-    So it is where the span tells no query, and a model call was given the reply said just before
-    and then words that nobody below said.
-    """
-    if root.messages_in:
+    """One unit, or one for each exchange where the agent's span is around a whole dialogue."""
+    cuts = [] if root.messages_in else _questions(events)
+    if not cuts:
         return [_Unit(root, events)]
-    cuts, before, reply = [0], None, None
+    bounds = zip([0, *cuts], [*cuts, len(events)], strict=True)
+    units = [_Unit(None, events[start:end]) for start, end in bounds]
+    if root.messages_out or unfinished(root):
+        units[-1].root = root
+    return units
+
+
+def _questions(events: Sequence[Event]) -> list[int]:
+    """Where the agent's own model call was given its last reply, and then words said by nobody."""
+    cuts: list[int] = []
+    before, reply = None, None
     said: list[str] = []
     for position, event in enumerate(events):
         if event.span.kind != "model" or event.depth > 0:
@@ -179,21 +186,14 @@ def _agent_units(root: AgentSpan, events: Sequence[Event]) -> list[_Unit]:
         elif reply is not None and _asks_anew(given, before) and _goes_on(given, reply, said):
             cuts.append(position)
             before = given
-        reply = None
-        for message in event.span.messages_out or ():
-            if message.text:
-                said.append(message.text)
-                reply = None if message.calls else message.text
-    if len(cuts) == 1:
-        return [_Unit(root, events)]
-    ends = [*cuts[1:], len(events)]
-    units = [_Unit(None, events[start:end]) for start, end in zip(cuts, ends, strict=True)]
-    if root.messages_out or unfinished(root):
-        units[-1].root = root
-    return units
+        spoken = [message for message in event.span.messages_out or () if message.text]
+        said += [message.text for message in spoken if message.text]
+        reply = spoken[-1].text if spoken and not spoken[-1].calls else None
+    return cuts
 
 
 def _goes_on(given: Sequence[Message] | None, reply: str, said: Sequence[str]) -> bool:
+    """Whether the history ends with the reply and a question that no agent below has asked."""
     query = tail_of(given).query
     if not query or any(query in text or text in query for text in said):
         return False

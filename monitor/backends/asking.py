@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple
@@ -10,6 +11,7 @@ from typing import Final, NamedTuple
 from monitor.errors import BackendUnavailable
 from monitor.ports import JudgeModel, JudgePrompt, JudgeReply
 
+LOG = logging.getLogger("agent_monitor")
 TRIES: Final = 3
 FIRST_PAUSE_S: Final = 0.5
 LONGEST_PAUSE_S: Final = 20.0
@@ -60,6 +62,8 @@ class PatientJudge:
         self._pause_s = pause_s
         self._failed = 0
         self._open_until: float | None = None
+        self._told = False
+        """That the model does not answer; once, until it does again."""
 
     @property
     def is_open(self) -> bool:
@@ -90,8 +94,10 @@ class PatientJudge:
             async with asyncio.timeout(self._timeout_s):
                 return Attempt("ok", await self._model.ask(prompt)), None
         except TimeoutError:
+            self._tell("it did not answer in time", now=False)
             return Attempt("timeout", None), None
         except BackendUnavailable as error:
+            self._tell(str(error), now=error.why == "refused")
             free = not error.reached or error.why in ("throttled", "refused")
             return Attempt(error.why, None, not free), error.retry_after_s
 
@@ -99,9 +105,18 @@ class PatientJudge:
         grown: float = FIRST_PAUSE_S * 2.0**number * (0.5 + self._chance.random())
         return min(LONGEST_PAUSE_S, max(grown, asked_s or 0.0))
 
+    def _tell(self, why: str, *, now: bool) -> None:
+        """Log it where a further try would help nobody, or none has helped."""
+        if not self._told and (now or self._failed + 1 >= OPEN_AFTER):
+            self._told = True
+            LOG.warning("judging waits: %s", why)
+
     def _learn(self, *, failed: bool) -> None:
         self._failed = self._failed + 1 if failed else 0
         if not failed:
+            if self._told:
+                self._told = False
+                LOG.warning("the judge answers again")
             self._open_until = None
         elif self._failed >= OPEN_AFTER:
             self._open_until = self._clock() + self._pause_s

@@ -16,6 +16,7 @@ from monitor.roles.kafka.security import require_safe, tls
 from monitor.roles.pages import require_loopback, split_address
 from monitor.roles.service import Companion
 from monitor.wiring.decoders import trace_decoder
+from monitor.wiring.judge import judge_model
 from monitor.wiring.paging import alertmanager
 from monitor.wiring.receivers import forwarder, otlp_receivers
 
@@ -46,6 +47,9 @@ def checked(settings: Settings) -> Iterator[str]:
         require_safe(settings.kafka)
         tls(settings.kafka)
         yield f"kafka       {settings.kafka.protocol} to {', '.join(settings.kafka.bootstrap)}"
+    if settings.judge.backend != "none":
+        where = settings.judge.url or settings.judge.backend
+        yield f"judge       {judge_model(settings.judge).version} at {where}"
     yield f"references  {len(references.by_id)} files by id, {len(references.golden)} golden"
     yield f"tools       {len(chosen.contracts.definitions)} contracts"
     yield f"composition {settings.composition.rule}"

@@ -37,6 +37,8 @@ from monitor.roles.label_reader import wall_clock
 from monitor.verdict import Reference, Report
 
 KEYS = ("AGENT_MONITOR_JUDGE_KEY", "OPENAI_API_KEY")
+FIXED = frozenset({"model", "messages", "stream", "n"})
+"""Of a request's body; one that an operator changed would make replies unreadable or misnamed."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -178,6 +180,8 @@ def judge_model(given: JudgeSettings) -> JudgeModel:
     if not given.url:
         raise ConfigurationError("`judge.url` is missing: the endpoint, up to and including /v1")
     require_safe(given.url, insecure=given.insecure)
+    if fixed := sorted(FIXED & given.body.keys()):
+        raise ConfigurationError(f"`judge.body` must not set {', '.join(fixed)}: the judge does")
     key = next((os.environ[name] for name in KEYS if os.environ.get(name)), None)
     if key is not None and (not key.isascii() or not key.isprintable()):
         raise ConfigurationError(f"the judge's key in {' or '.join(KEYS)} cannot be sent")
@@ -195,6 +199,7 @@ def require_safe(url: str, *, insecure: bool) -> None:
         raise ConfigurationError("`judge.url` must be http(s)://host/path, without credentials")
     try:
         local = ipaddress.ip_address(host)
+        local = getattr(local, "ipv4_mapped", None) or local
     except ValueError:
         local = None
     if local is not None and (local.is_link_local or local.is_unspecified or local.is_multicast):
