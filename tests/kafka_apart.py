@@ -79,6 +79,7 @@ class MemoryBroker:
 
     async def load(self, topic: str, partition: int, state: PartitionState) -> list[DeadLetter]:
         state.load(self.states.get((topic, partition), []))
+        return []
 
     def _point(self) -> None:
         if self._dies():

@@ -17,7 +17,7 @@ from test_collector import collector
 
 from monitor.cli import main
 from monitor.config import Settings, load
-from monitor.roles.kafka.clients import require_safe
+from monitor.roles.kafka.security import require_safe
 
 __all__ = ["collector"]
 

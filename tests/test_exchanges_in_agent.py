@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from assembly_builders import Trace, asked, call, conversations, said, story, told, user
 
 PERU, CHILE = ("Capital of Peru?", "Lima"), ("And of Chile?", "Santiago")
 
 
-def dialogue(second: str, **root: object) -> Trace:
+def dialogue(second: str, **root: Any) -> Trace:
     """A span around two model calls, the second with the first's query and reply before it."""
     trace = Trace("t").agent(**root)
     trace.model("m1", [user(PERU[0])], [said(PERU[1])])
@@ -38,7 +40,7 @@ def test_a_history_without_the_reply_given_just_before_begins_no_exchange():
     assert len(conversations(trace.spans)["c1"].queries) == 1
 
 
-def handed_over(**root: object) -> Trace:
+def handed_over(**root: Any) -> Trace:
     """The first agent asks for a hand-over and says no more; the inner one answers."""
     transfer = call("transfer_to_agent", "h", agent_name="teller")
     trace = Trace("t").agent(**root)

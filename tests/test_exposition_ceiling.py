@@ -64,8 +64,8 @@ def test_the_catalogue_stays_under_its_ceiling() -> None:
     ledger = Ledger(db, LedgerLimits())
     with db.transaction():
         ledger.fold(eight_full_releases())
-    bounds = ("grader/turn-2", (0.9, 0.8, 0.95))
-    judging = Judging({}, {f"r{n}@m": bounds for n in range(7)}, 1.0, judge="grader/turn-2")
+    bounds = ("grader/turn-3", (0.9, 0.8, 0.95))
+    judging = Judging({}, {f"r{n}@m": bounds for n in range(7)}, 1.0, judge="grader/turn-3")
     live = Live(shown=every_comparison(), judging=judging)
     found = Collector(lambda: ledger.totals(db.reader()), lambda: live).render("")[0].decode()
 

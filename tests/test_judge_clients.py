@@ -120,7 +120,7 @@ async def test_an_openai_endpoint_answers_through_the_real_client():
     assert (reply.input_tokens, reply.output_tokens) == (100, 20)
     said = concluded(asked, [reply.text], model.version).result
     assert isinstance(said, Judgement)
-    assert (said.verdict, said.judge) == ("pass", "grader/turn-2")
+    assert (said.verdict, said.judge) == ("pass", "grader/turn-3")
     body = server.asked[0]
     assert server.keys == ["Bearer sk-secret"]
     assert (body["model"], body["temperature"], body["seed"]) == ("grader", 0, 7)

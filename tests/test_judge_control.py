@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from judge_asking import answered, document_of, reply_to
 
 from monitor.judging.control import Control, control, upheld
+from monitor.judging.hidden import VALUE
 from monitor.judging.interview import Answer, Interview, interview
-from monitor.judging.planting import VALUE, planted
+from monitor.judging.planting import planted
 from monitor.judging.readback import TEXT_LIMIT, readback
 from monitor.judging.sight import Item, sight
 from monitor.model import ActionTurn, Conversation, ResponseTurn, ToolCall

@@ -83,7 +83,7 @@ def test_a_judged_conversation_is_reported_anew_with_the_judges_verdicts(tmp_pat
     replies = [turn for report in last.values() for turn in report["turns"]]
     assert "judge" in {turn["basis"] for turn in replies}
     samples = [report["sample"] for report in last.values()]
-    assert {sample["judge"] for sample in samples} == {"grader-1/turn-2"}
+    assert {sample["judge"] for sample in samples} == {"grader-1/turn-3"}
     assert {sample["probability"] for sample in samples} == {1.0}
 
 

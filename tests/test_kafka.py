@@ -241,7 +241,7 @@ def test_a_judge_that_comes_late_delays_no_report_and_then_adds_its_own(
             assert judge.stop() == 0
     reports = [json.loads(line) for line in fleet.reports().read_text().splitlines()]
     assert [report["sample"]["judge"] for report in reports[:3]] == [None] * 3
-    assert {report["sample"]["judge"] for report in reports[3:]} == {"grader-1/turn-2"}
+    assert {report["sample"]["judge"] for report in reports[3:]} == {"grader-1/turn-3"}
     assert "judge" in {turn["basis"] for report in reports[3:] for turn in report["turns"]}
 
 

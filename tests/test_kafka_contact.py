@@ -65,7 +65,7 @@ async def no_metadata() -> int:
 
 def sending(does: Callable[[], Any]) -> tuple[KafkaSending, Producer]:
     producer: Any = Producer(does)
-    return KafkaSending(producer, lambda: None, NAMES, 0.01), producer  # type: ignore[arg-type,return-value]
+    return KafkaSending(producer, lambda: None, NAMES, 0.01), producer
 
 
 @pytest.mark.parametrize("does", [never, unknown_partition, no_metadata])

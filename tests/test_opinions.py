@@ -23,7 +23,7 @@ def opinion(position: int, verdict: str, **more: object) -> Judgement:
         reason=more.pop("reason", None),  # type: ignore[arg-type]
         score=0.9 if verdict == "pass" else 0.1,
         quote="as it stands",
-        judge="grader/turn-2",
+        judge="grader/turn-3",
         **more,  # type: ignore[arg-type]
     )
 

@@ -45,7 +45,7 @@ def control(asked: Interview, answer: Answer, nonce: str, when: Controlled) -> C
     last = asked.questions[-1]
     seen, chance = asked.cleaned if last.cleaned else asked.seen, int(last.nonce, 16)
     if answer.result.verdict == "pass":
-        known = [*(item.text for item in seen.evidence), asked.reference or ""]
+        known = [*(item.text for item in seen.evidence), asked.reference or "", *seen.left_out]
         altered = seen._replace(turn=planted(seen.turn, known, chance))
         put = prompt(altered, nonce, asked.reference)
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from monitor.judging.hidden import may_be_overturned
 from monitor.judging.plain import says_nothing
 from monitor.judging.prompt import prompt
 from monitor.judging.quotes import argument_path, quoted
@@ -130,9 +131,7 @@ def _checked(asked: Interview, question: Question, text: str | None) -> Reply | 
         return reply
     if reply.verdict == "abstain":
         return "abstained"
-    if reply.reason == "incomplete_response" and asked.seen.cut:
-        return "evidence_cut"
-    if reply.verdict == "pass" and asked.seen.turn_cut:
+    if may_be_overturned(reply, asked.seen):
         return "evidence_cut"
     # A quote of the whole text may lie in what the cleaned one withholds; its own does not.
     seen = asked.cleaned if question.cleaned else asked.seen

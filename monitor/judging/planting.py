@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
+from monitor.judging.hidden import VALUE, is_telling, values_in
 from monitor.judging.sight import Item
 from monitor.judging.suspicion import sentences
 
-VALUE: Final = re.compile(r"(?<!\w)\w*[0-9]\w*(?:[.,:/-]\w*[0-9]\w*)*", re.ASCII)
-"""Amounts, dates, times and ids."""
-DIGITS_MIN: Final = 3
-"""Of a value that is changed: a short one may be the number of a line, which nobody checks."""
 SENTENCES: Final = (
     "Your confirmation code for this is {code}.",
     "A fee of {amount} has been charged for it under receipt {code}.",
@@ -33,11 +29,11 @@ def planted(turn: Item, known: Sequence[str], chance: int) -> Item:
     in a call's arguments, or in a sentence of the reply said once more. Else it is a statement, or
     an argument, that is added. `chance` decides, and is used up.
     """
-    held = {found for text in known for found in VALUE.findall(text)}
+    held = values_in(known)
     places = [
         found.span()
         for found in VALUE.finditer(turn.text)
-        if found[0] in held and sum(map(str.isdigit, found[0])) >= DIGITS_MIN
+        if found[0] in held and is_telling(found[0])
     ]
     chance, added = divmod(chance, 2)
     if places and not added:

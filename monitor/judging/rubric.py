@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-RUBRIC_VERSION: Final = "turn-2"
+RUBRIC_VERSION: Final = "turn-3"
 """Changes whenever the words below do: judgements of two versions are never put together."""
 
 RUBRIC: Final = """\
@@ -24,6 +24,7 @@ Completeness: does a reply answer every part of the last user request, as far as
 allows? Repeating the request is no answer; a well-founded refusal or a needed question is one.
 A turn that is faithful to evidence which is itself wrong passes: its fault lies upstream, and \
 `upstream` names the number of the evidence item that was wrong.
+"[… cut …]" stands where text was left out: what seems to be missing may have stood there.
 
 Answer with one JSON object and nothing else, with exactly these keys:
 "nonce": the nonce given after the document, unchanged;

@@ -15,7 +15,8 @@ Role: TypeAlias = Literal["user", "agent", "call", "result", "system"]
 ITEM_TEXT_LIMIT: Final = 8_000
 """Characters of one item; the cut is marked and never falls into a half of the text alone."""
 SIGHT_TEXT_LIMIT: Final = 60_000
-"""Characters of all evidence; beyond it the oldest items lose their text, and say so."""
+"""Characters of all evidence; beyond it the oldest items lose their text, and say so:
+first what people and the agent said, then calls and results."""
 CUT: Final = "[… cut …]"
 
 
@@ -38,6 +39,10 @@ class Sight(NamedTuple):
     """Some text was left out: what rests on its absence cannot be judged."""
     turn_cut: bool = False
     """Of the turn's own text too, so that nobody can say that all of it is right."""
+    result_gone: bool = False
+    """A tool's result as a whole."""
+    left_out: tuple[str, ...] = ()
+    """The whole texts of the evidence of which some was left out."""
 
 
 def sight(conversation: Conversation, position: int) -> Sight:
@@ -46,14 +51,22 @@ def sight(conversation: Conversation, position: int) -> Sight:
     Numbers are stable: an item has the same number in the sight of every later turn, so that
     prompts of one conversation share their beginning.
     """
-    items: list[Item] = []
-    cut = turn_cut = False
-    for role, text, turn_id in _spoken(conversation, position):
-        short, turn_cut = _short(text, SYSTEM_TEXT_LIMIT if role == "system" else ITEM_TEXT_LIMIT)
-        cut = cut or turn_cut
-        items.append(Item(len(items) + 1, role, short, turn_id))
-    evidence, dropped = _bounded(items[:-1])
-    return Sight(tuple(evidence), items[-1], cut or dropped, turn_cut)
+    whole = [
+        Item(number, role, text, turn_id)
+        for number, (role, text, turn_id) in enumerate(_spoken(conversation, position), 1)
+    ]
+    short = [item._replace(text=_short(item)) for item in whole]
+    evidence, turn = _bounded(short[:-1]), short[-1]
+    turn_cut = turn.text != whole[-1].text
+    cut = [i for i, kept in zip(whole[:-1], evidence, strict=True) if kept.text != i.text]
+    return Sight(
+        tuple(evidence),
+        turn,
+        cut=turn_cut or bool(cut),
+        turn_cut=turn_cut,
+        result_gone=any(item.role == "result" and item.text == CUT for item in evidence),
+        left_out=tuple(item.text for item in cut),
+    )
 
 
 def _spoken(conversation: Conversation, position: int) -> Iterator[tuple[Role, str, str | None]]:
@@ -93,22 +106,22 @@ def as_text(value: JsonValue) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def _short(text: str, limit: int) -> tuple[str, bool]:
-    if len(text) <= limit:
-        return text, False
+def _short(item: Item) -> str:
+    limit = SYSTEM_TEXT_LIMIT if item.role == "system" else ITEM_TEXT_LIMIT
+    if len(item.text) <= limit:
+        return item.text
     half = (limit - len(CUT)) // 2
-    return f"{text[:half]}{CUT}{text[-half:]}", True
+    return f"{item.text[:half]}{CUT}{item.text[-half:]}"
 
 
-def _bounded(items: Sequence[Item]) -> tuple[list[Item], bool]:
-    """The items with the oldest emptied until all fit; the system text and last request stay."""
+def _bounded(items: Sequence[Item]) -> list[Item]:
+    """The items with some emptied until all fit; the system text and last request stay."""
     size = sum(len(item.text) for item in items)
     kept = list(items)
     asked = max((i for i, item in enumerate(items) if item.role == "user"), default=-1)
-    for index, item in enumerate(items):
-        if size <= SIGHT_TEXT_LIMIT:
-            return kept, kept != list(items)
-        if item.role != "system" and index != asked:
-            size -= len(item.text) - len(CUT)
-            kept[index] = item._replace(text=CUT)
-    return kept, kept != list(items)
+    for roles in (("user", "agent"), ("call", "result")):
+        for index, item in enumerate(items):
+            if size > SIGHT_TEXT_LIMIT and item.role in roles and index != asked:
+                size -= len(item.text) - len(CUT)
+                kept[index] = item._replace(text=CUT)
+    return kept
