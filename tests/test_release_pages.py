@@ -97,9 +97,15 @@ async def test_an_unknown_release_is_no_success() -> None:
 
 @pytest.mark.parametrize(
     "body",
-    ["", "[", "[]", "{}", '{"release": 7}', '{"release": " "}', f'{{"release": "{"x" * 300}"}}'],
+    [
+        *("", "[", "[]", "{}", '{"release": 7}', '{"release": " "}'),
+        f'{{"release": "{"x" * 300}"}}',
+        '{"release": "a", "model": 7}',
+        '{"release": "a", "modle": "b"}',
+        f'{{"release": "a", "model": "{"x" * 300}"}}',
+    ],
 )
-async def test_a_body_that_names_no_release_is_refused(body: str) -> None:
+async def test_a_body_that_names_no_release_or_more_than_that_is_refused(body: str) -> None:
     engine = Engine()
 
     status, _ = await post(engine, "/releases", body)

@@ -74,8 +74,11 @@ class ReleasePages:
         except (ValueError, RecursionError):
             return _answer(HTTPStatus.BAD_REQUEST, "the body is no JSON")
         release, model = _name(body, "release"), _name(body, "model")
-        if release is None:
-            return _answer(HTTPStatus.BAD_REQUEST, 'want {"release": "...", "model": "..."}')
+        # A model that cannot be read is not no model: that would be another release.
+        known = isinstance(body, dict) and body.keys() <= {"release", "model"}
+        if release is None or not known or (model is None and body.get("model") is not None):
+            want = f'want {{"release": "...", "model": "..."}}, of at most {NAME_LIMIT} characters'
+            return _answer(HTTPStatus.BAD_REQUEST, want)
         name = release_name(release, model)
         no_room = _answer(HTTPStatus.CONFLICT, NO_ROOM.format(label_value(name)))
         declare = partial(self._releases.declare, name, model)
