@@ -122,6 +122,9 @@ def test_the_alerts_about_the_broken_release_would_fire_and_no_others(seeded, fr
         "AgentCorrectnessRegression": {NEW},
         "AgentFailureReasonShift": {NEW},
         "AgentJudgeDisagreesWithHumans": {""},
+        # The seeded judge says by chance what it says, and so it does of canaries and controls.
+        "AgentJudgeAbstaining": {""},
+        "AgentJudgeUnsound": {""},
     }
     assert firing(fresh) == {}
 

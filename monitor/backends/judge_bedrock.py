@@ -110,7 +110,9 @@ def _client(region: str | None, timeout_s: float, connections: int) -> Any:
 
 def _failure(code: str) -> BackendUnavailable:
     why = "throttled" if code in THROTTLED else "refused" if code in REFUSED else "down"
-    return BackendUnavailable(f"Bedrock answered {code or 'with an error'}", why)
+    # Any other code is the endpoint's own text, which may repeat what it was sent.
+    said = code if code in THROTTLED or code in REFUSED else "with an error"
+    return BackendUnavailable(f"Bedrock answered {said}", why)
 
 
 def _reply(answer: Any) -> JudgeReply:
