@@ -190,7 +190,7 @@ def test_a_record_that_no_worker_can_have_written_tells_no_change():
     [
         ({"bootstrap": ["kafka:9092"]}, "would send conversations unencrypted"),
         ({"protocol": "SASL_SSL"}, "needs kafka.username"),
-        ({"protocol": "SSL", "ca_file": "/nowhere.pem"}, "certificate file"),
+        ({"protocol": "SSL", "ca_file": "/nowhere.pem"}, "kafka.ca_file /nowhere.pem"),
     ],
 )
 def test_settings_that_cannot_work_say_so(settings: dict[str, Any], words: str):
